@@ -1,0 +1,59 @@
+# Needs only Python >= 3.11 and make; everything is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+# Below the first one, because `openenv validate` refuses a tree with links anywhere else than in .venv.
+OPENENV := $(VENV)/openenv
+OPENENV_INSTALLED := $(OPENENV)/.installed
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check test-slow test-openenv bench soundness format clean
+
+help:  ## show this list
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
+
+demo: $(INSTALLED)  ## start a server and watch an episode
+	$(BIN)/ecom-rlve demo
+
+test: check  ## every fast check: format, lint, types, tests
+	$(BIN)/pytest -q -m "not slow"
+
+check: $(INSTALLED)  ## format, lint and types only
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
+
+test-slow: $(INSTALLED)  ## the tests that take longer
+	$(BIN)/pytest -q -m slow
+
+test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and client against this package
+	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin
+
+bench: $(INSTALLED)  ## measure the server
+	$(BIN)/python -m ecom_rlve.evaluation.bench
+
+soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
+	$(BIN)/python -m ecom_rlve.evaluation.soundness --env CART --episodes 200
+
+format: $(INSTALLED)  ## rewrite the sources in the project's format
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+clean:  ## remove everything that these targets made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist ecom_rlve.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The link lets mypy see the folders at the root of the repository as the package ecom_rlve.
+$(INSTALLED): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(None if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed: make PYTHON=python3.11")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	mkdir -p $(VENV)/mypy_path
+	ln -sfn "$(CURDIR)" $(VENV)/mypy_path/ecom_rlve
+	touch $@
+
+$(OPENENV_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(OPENENV)
+	$(OPENENV)/bin/python -m pip install --quiet openenv==0.10.0
+	touch $@

@@ -1,0 +1,1 @@
+"""Products: sources, columns, text embedder, index, search. Knows nothing of episodes."""

@@ -1,0 +1,55 @@
+"""One product and one leaf category, as plain immutable records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """A leaf category."""
+
+    name: str
+    """Unique lower-case name, as filters and cards spell it: ``"throw blankets"``."""
+    path: tuple[str, ...]
+    """From the department down to the leaf, as shown to people."""
+    singular: str
+    """What one such thing is called in a sentence: ``"throw blanket"``."""
+    plural: str
+    """What several are called: ``"throw blankets"``."""
+    variant_attribute: str
+    """The typed attribute in which a product of this category comes in variants."""
+
+    @property
+    def department(self) -> str:
+        """The first element of the path."""
+        return self.path[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """One product; ``None`` always means unknown, never zero or empty."""
+
+    id: str
+    """Unique, not a sequence."""
+    title: str
+    category: str
+    """Name of its leaf :class:`Category`."""
+    description: str = ""
+    features: tuple[str, ...] = ()
+    brand: str | None = None
+    store: str | None = None
+    price_cents: int | None = None
+    """Integer cents."""
+    price_is_floor: bool = False
+    """True where the source said "from 12.99": the price is a lower bound."""
+    rating: float | None = None
+    """0 to 5."""
+    rating_count: int = 0
+    ship_days: int = 0
+    """Days until delivery, 1 to 10."""
+    stock: int = 0
+    """Units on the shelf."""
+    attributes: Mapping[str, str | float] = field(default_factory=dict)
+    """Known typed attributes by name: canonical values of discrete ones, numbers in canonical units."""

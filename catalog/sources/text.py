@@ -1,0 +1,50 @@
+"""Text of product data made fit to show: markup, entities and odd spaces gone, everything else as it was."""
+
+from __future__ import annotations
+
+import html
+import re
+
+MAX_TITLE = 200
+"""Longest title shown, in characters."""
+
+# A pattern and not html.parser: what the parser makes of broken markup differs between Python versions, and a product
+# must read the same everywhere.
+_HIDDEN = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(r"</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>|<![a-z][^<>]*>", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
+# UTF-8 or GBK bytes that were read as Latin-1 leave letters and signs in sequences that no language writes.
+_MOJIBAKE = re.compile("\ufffd|[\x80-\x9f]|[\xc2\xc3][\x80-\xbf]|â€|[\xa1-\xbf]{2}|ï¼|ã€")
+_BEYOND_LATIN = re.compile("[^\x00-\u024f\u2010-\u2033\u2122]")
+
+
+def clean_text(raw: str) -> str:
+    """Return the text without markup, entities decoded, white space collapsed; lone surrogates become ``?``.
+
+    >>> clean_text("<p>Soft &amp; warm</p>  < 2 kg")
+    'Soft & warm < 2 kg'
+    """
+    text = html.unescape(raw)
+    text = _TAG.sub(" ", _HIDDEN.sub(" ", text))
+    text = _CONTROL.sub("", text).encode("utf-8", "replace").decode()
+    return " ".join(text.split())
+
+
+def cap_title(title: str) -> str:
+    """Return the title cut at a word boundary to at most ``MAX_TITLE`` characters, the mark of the cut included."""
+    if len(title) <= MAX_TITLE:
+        return title
+    head = title[: MAX_TITLE - 1]
+    if not title[MAX_TITLE - 1].isspace():
+        head = head.rpartition(" ")[0] or head
+    return head.rstrip(" ,;:-–—|(") + "…"
+
+
+def is_mojibake(text: str) -> bool:
+    """Tell whether a text shows the traces of bytes that were decoded wrongly: "don¡¯t", "cafÃ©"."""
+    return bool(_MOJIBAKE.search(text))
+
+
+def is_latin(text: str) -> bool:
+    """Tell whether a text is written in Latin letters and common signs only."""
+    return not _BEYOND_LATIN.search(text)

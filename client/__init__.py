@@ -1,0 +1,40 @@
+"""The thin client: play an environment of a server over HTTP, with nothing but httpx and pydantic."""
+
+from ecom_rlve.client.client import AsyncEcomEnv, EcomEnv
+from ecom_rlve.client.errors import (
+    CapacityError,
+    EcomEnvError,
+    EpisodeDoneError,
+    EpisodeError,
+    EpisodeExistsError,
+    InfrastructureError,
+    InvalidRequestError,
+    NotResetError,
+    ServerUnavailableError,
+    UnauthorizedError,
+    UnexpectedAnswerError,
+    UnknownEpisodeError,
+    UnservableError,
+)
+from ecom_rlve.client.protocol import StepResult
+from ecom_rlve.client.text import render
+
+__all__ = [
+    "AsyncEcomEnv",
+    "CapacityError",
+    "EcomEnv",
+    "EcomEnvError",
+    "EpisodeDoneError",
+    "EpisodeError",
+    "EpisodeExistsError",
+    "InfrastructureError",
+    "InvalidRequestError",
+    "NotResetError",
+    "ServerUnavailableError",
+    "StepResult",
+    "UnauthorizedError",
+    "UnexpectedAnswerError",
+    "UnknownEpisodeError",
+    "UnservableError",
+    "render",
+]

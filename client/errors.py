@@ -1,0 +1,92 @@
+"""Errors of the client: one class per thing a caller would handle differently.
+
+::
+
+    EcomEnvError                 anything below; has ``code``, ``message``, ``errors``
+    ├── EpisodeError             this episode cannot take the request
+    │   ├── NotResetError        nothing was reset yet
+    │   ├── EpisodeDoneError     it has ended
+    │   ├── UnknownEpisodeError  the server no longer has it
+    │   └── EpisodeExistsError   its id is taken by a live one
+    ├── InvalidRequestError      the request is wrong; sending it again cannot help
+    ├── UnservableError          the loaded catalog cannot serve this difficulty or seed
+    ├── UnauthorizedError        the token is missing or wrong
+    ├── CapacityError            all places of the server are taken
+    ├── ServerUnavailableError   nobody answered before the deadline
+    ├── UnexpectedAnswerError    something answered that does not speak this protocol
+    └── InfrastructureError      the server failed, not the agent: drop the episode, do not score it
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ecom_rlve.models import ErrorCode
+
+
+class EcomEnvError(Exception):
+    """Base of everything the client raises on its own."""
+
+    code: ErrorCode | None
+    """The server's stable code; None where no server of this protocol spoke."""
+    message: str
+    """What was wrong and what to do."""
+    errors: list[dict[str, Any]]
+    """Field by field, where a request had the wrong shape; else empty."""
+
+    def __init__(self, message: str, code: ErrorCode | None = None, errors: list[dict[str, Any]] | None = None) -> None:
+        super().__init__(message, code, errors)
+        self.message = message
+        self.code = code
+        self.errors = errors or []
+
+    def __str__(self) -> str:
+        return f"{self.code}: {self.message}" if self.code else self.message
+
+
+class EpisodeError(EcomEnvError):
+    """This episode cannot take the request; a reset starts another."""
+
+
+class NotResetError(EpisodeError):
+    """A step or state was asked for before any reset."""
+
+
+class EpisodeDoneError(EpisodeError):
+    """The episode has ended; reset starts a new one."""
+
+
+class UnknownEpisodeError(EpisodeError):
+    """The server has no such live episode: it expired, was deleted, or the server was restarted."""
+
+
+class EpisodeExistsError(EpisodeError):
+    """A live episode has the id that the reset asked for; choose another, or none."""
+
+
+class InvalidRequestError(EcomEnvError):
+    """The request is wrong and was not carried out; correct it before sending it again."""
+
+
+class UnservableError(EcomEnvError):
+    """The loaded catalog cannot serve this difficulty or seed; choose another one."""
+
+
+class UnauthorizedError(EcomEnvError):
+    """The bearer token is missing or wrong; pass ``token=``."""
+
+
+class CapacityError(EcomEnvError):
+    """All places for live episodes stayed taken until the deadline; close episodes or play fewer at once."""
+
+
+class ServerUnavailableError(EcomEnvError):
+    """No answer came before the deadline. Repeating the same call later is safe: it is never applied twice."""
+
+
+class UnexpectedAnswerError(EcomEnvError):
+    """Something answered that does not speak this protocol; check ``base_url`` and the versions of both sides."""
+
+
+class InfrastructureError(EcomEnvError):
+    """The server failed, not the agent: drop the episode from training and from success rates."""

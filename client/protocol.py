@@ -1,0 +1,240 @@
+"""The protocol of a client, without any I/O: what to send, how to read the answer, when to try again.
+
+An operation (reset, step, state, end) is a generator that yields the :class:`Request` to send and is sent back its
+:class:`Outcome`; its return value is the operation's. Both shells only perform requests, so that retries, errors and
+the bookkeeping of an episode exist once.
+
+Nothing is applied twice: every reset and step carries a ``request_id``, all its tries send the same bytes, and the
+server answers a repeated id with the stored answer. An operation that was given up without an answer (deadline,
+cancellation) stays pending: the same call made again is the same request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from email.utils import parsedate_to_datetime
+from hashlib import blake2b
+from typing import Any, TypeVar
+from urllib.parse import quote
+from uuid import uuid4
+
+import httpx
+from pydantic import BaseModel
+
+from ecom_rlve.client.answers import failure_of, is_retried, parse
+from ecom_rlve.client.errors import (
+    EcomEnvError,
+    EpisodeDoneError,
+    InfrastructureError,
+    InvalidRequestError,
+    NotResetError,
+    ServerUnavailableError,
+    UnexpectedAnswerError,
+)
+from ecom_rlve.client.text import render
+from ecom_rlve.models import Action, EpisodeMetadata, EpisodeState, ErrorCode, Observation, StepResponse
+
+FIRST_WAIT_S = 0.25
+LONGEST_WAIT_S = 8.0
+GOODBYE_TIMEOUT_S = 5.0
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request to perform."""
+
+    method: str
+    path: str
+    request_id: str
+    content: bytes | None = None
+    params: Mapping[str, str] | None = None
+    timeout_s: float | None = None
+    """None: the client's own."""
+    after_s: float = 0.0
+    """Seconds to wait before sending."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a request; times are seconds of one monotonic clock."""
+
+    started: float
+    ended: float
+    reply: httpx.Response | httpx.RequestError
+
+
+Operation = Generator[Request, Outcome, T]
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a reset or a step gave."""
+
+    observation: Observation
+    reward: float | None
+    """None on reset, 0.0 on every non-final step, the episode's total in [-1, 1] at the end."""
+    done: bool
+    metadata: EpisodeMetadata
+
+    @property
+    def text(self) -> str:
+        """The observation as the text a policy reads; never empty."""
+        return render(self.observation)
+
+
+class Session:
+    """One client's episode: which one it is, whether it is live, and the request that still lacks an answer."""
+
+    def __init__(self, env: str | None, retry_for: float) -> None:
+        self._prefix = f"/envs/{quote(env, safe='')}" if env else ""
+        self._retry_for = retry_for
+        self._pending: tuple[bytes, Request] | None = None
+        self._owned = False
+        self.episode_id: str | None = None
+        self.done = False
+
+    def reset(self, arguments: Mapping[str, Any]) -> Operation[StepResult]:
+        """Start an episode; one still live is given up first, since a client plays one at a time."""
+        body = encode(arguments)
+        yield from self.end()
+        content = yield from self._submit("/reset", body)
+        self._owned = True
+        return self._accept(content)
+
+    def step(self, action: Mapping[str, Any] | Action | str) -> Operation[StepResult]:
+        """Take one agent turn."""
+        if self.done:
+            raise EpisodeDoneError("the episode has ended; call reset", ErrorCode.EPISODE_DONE)
+        body = encode({"episode_id": self._required_id(), "action": action_fields(action)})
+        content = yield from self._submit("/step", body)
+        return self._accept(content)
+
+    def state(self) -> Operation[EpisodeState]:
+        """Read the conversation so far."""
+        request = Request("GET", f"{self._prefix}/state", uuid4().hex, params={"episode_id": self._required_id()})
+        content = yield from exchange(request, self._retry_for)
+        return parse(EpisodeState, content)
+
+    def end(self) -> Operation[None]:
+        """Forget the episode and, where it is live, tell the server; one try, whose failure does not matter."""
+        episode_id, live = self.episode_id, self._owned and not self.done
+        self.episode_id, self.done, self._owned = None, False, False
+        if episode_id is not None and live:
+            path = f"/episodes/{quote(episode_id, safe='')}"
+            yield Request("DELETE", path, uuid4().hex, timeout_s=GOODBYE_TIMEOUT_S)
+
+    def disown(self) -> None:
+        """Leave the episode to another process: it can still be played here, but is not ended from here."""
+        self._owned = False
+
+    def _required_id(self) -> str:
+        if self.episode_id is None:
+            raise NotResetError("no episode is being played; call reset first", ErrorCode.NOT_RESET)
+        return self.episode_id
+
+    def _submit(self, path: str, body: bytes) -> Operation[bytes]:
+        """Send a reset or a step; the same one again, where the last one had no answer, keeps its request id."""
+        path = self._prefix + path
+        if self._pending is None or self._pending[0] != body or self._pending[1].path != path:
+            fields: dict[str, Any] = json.loads(body)
+            request_id = str(fields.get("request_id") or uuid4().hex)
+            self._pending = body, Request("POST", path, request_id, encode(fields | {"request_id": request_id}))
+        try:
+            content = yield from exchange(self._pending[1], self._retry_for)
+        except (ServerUnavailableError, UnexpectedAnswerError):
+            raise
+        except EcomEnvError:
+            self._pending = None
+            raise
+        self._pending = None
+        return content
+
+    def _accept(self, content: bytes) -> StepResult:
+        response = parse(StepResponse, content)
+        self.episode_id, self.done = response.observation.episode_id, response.done
+        if response.done and response.reward is None:
+            raise InfrastructureError("the episode ended without a reward because the server failed; do not score it")
+        return StepResult(response.observation, response.reward, response.done, response.metadata)
+
+
+def exchange(request: Request, retry_for: float) -> Operation[bytes]:
+    """Send ``request`` until it is answered, and return the answer's body.
+
+    Lost connections and answers and the statuses 502, 503, 504 are tried again, with the same bytes, until the next
+    try would start more than ``retry_for`` seconds after the first; every other failure is raised at once.
+    """
+    outcome = yield request
+    first, attempt = outcome.started, 0
+    while (failure := failure_of(outcome.reply)) is not None:
+        if not is_retried(outcome.reply):
+            raise failure
+        wait = max(backoff(request.request_id, attempt), retry_after(outcome.reply))
+        if outcome.ended + wait - first > retry_for:
+            raise failure
+        attempt += 1
+        outcome = yield replace(request, after_s=wait)
+    assert isinstance(outcome.reply, httpx.Response)
+    return outcome.reply.content
+
+
+def backoff(request_id: str, attempt: int) -> float:
+    """Return the seconds to wait after try number ``attempt`` (from 0): doubling, capped, spread over [½, 1].
+
+    The spread comes from the request's id, so that clients refused together do not come back together.
+    """
+    digest = blake2b(f"{request_id}:{attempt}".encode(), digest_size=8).digest()
+    share = int.from_bytes(digest, "big") / 2**64
+    return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2.0 ** min(attempt, 16)) * (1 + share) / 2
+
+
+def retry_after(reply: httpx.Response | httpx.RequestError) -> float:
+    """Return the seconds that a Retry-After header asks for, 0 without one that can be read.
+
+    A date is counted from the answer's own Date header, so that the clocks of both sides need not agree.
+    """
+    if not isinstance(reply, httpx.Response):
+        return 0.0
+    value = reply.headers.get("retry-after", "")
+    if value.isascii() and value.isdecimal():
+        return float(value)
+    try:
+        wait = parsedate_to_datetime(value) - parsedate_to_datetime(reply.headers.get("date", ""))
+    except (ValueError, TypeError):
+        return 0.0
+    return max(0.0, wait.total_seconds())
+
+
+def action_fields(action: Mapping[str, Any] | Action | str) -> Mapping[str, Any]:
+    """Return the JSON object of an action; a string is a model's raw output."""
+    if isinstance(action, str):
+        return {"text": action}
+    if isinstance(action, Action):
+        fields = action.model_dump(mode="json", exclude_defaults=True)
+        return fields if action.text is not None else {"assistant_message": action.assistant_message} | fields
+    if isinstance(action, Mapping):
+        return action
+    raise InvalidRequestError(
+        f"an action is a mapping, an Action or a str, not {type(action).__name__}", ErrorCode.VALIDATION_ERROR
+    )
+
+
+def encode(fields: Mapping[str, Any]) -> bytes:
+    """Return ``fields`` as JSON; numpy scalars and arrays, which seeds often are, become plain numbers."""
+    try:
+        return json.dumps(dict(fields), allow_nan=False, default=_plain).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidRequestError(f"the request is not JSON: {error}", ErrorCode.INVALID_JSON) from error
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json")
+    if isinstance(value, Mapping):
+        return dict(value)
+    if callable(convert := getattr(value, "tolist", None)):
+        return convert()
+    raise TypeError(f"{type(value).__name__} is no JSON type")

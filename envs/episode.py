@@ -1,0 +1,264 @@
+"""The episode: a turn machine over one world and one customer. Pure: no I/O, no clock, no await (SPEC §2)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel
+
+from ecom_rlve import __version__
+from ecom_rlve.envs.difficulty import axes_of, overridden
+from ecom_rlve.envs.environment import Environment, Scenario
+from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
+from ecom_rlve.envs.instructions import instructions, tool_schemas
+from ecom_rlve.envs.observing import fitted, log_messages
+from ecom_rlve.envs.parsing import Call, FormatFailureError, Grammar, ParsedAction, batches, parse
+from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.reward import Turns, compose
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.acts import Act, ActKind
+from ecom_rlve.envs.simulator.simulator import ClosedTurn, Customer
+from ecom_rlve.envs.simulator.template_voice import TemplateVoice
+from ecom_rlve.models import EpisodeMetadata, EpisodeState, Observation, Split, Style, Termination, ToolResult
+from ecom_rlve.streams import Streams
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodeSpec:
+    """What fixes an episode on a given catalog and version: equal specs are equal episodes."""
+
+    env_id: str
+    difficulty: int = 0
+    seed: int = 0
+    split: Split = "train"
+    style: Style = "turn"
+    axes: tuple[tuple[str, float], ...] = ()
+    """Overrides of single axes, by name."""
+
+
+@dataclass(slots=True)
+class _OpenTurn:
+    """What has happened in the turn that is open."""
+
+    calls: int = 0
+    questions: tuple[str, ...] = ()
+    cart_changes: int = 0
+    seen: int = 0
+    stockout_was_known: bool = False
+
+
+class Episode:
+    """One live episode."""
+
+    def __init__(
+        self,
+        shop: Shop,
+        spec: EpisodeSpec,
+        episode_id: str,
+        *,
+        include: tuple[str, ...] = ("tools", "instructions"),
+        disclose: bool = False,
+        reveal_goal: bool = False,
+    ) -> None:
+        """Draw the episode and let the customer speak.
+
+        ``include`` says what the first observation carries besides the opening, ``disclose`` puts difficulty and seed
+        into it, ``reveal_goal`` puts the goal into the result. Raises ``DifficultyError``, ``AxesError``,
+        ``GenerationError`` or ``UnknownEnvironmentError``.
+        """
+        self.spec = spec
+        self.id = episode_id
+        self.environment: Environment[Any] = environment(spec.env_id)
+        most = self.environment.max_difficulty(shop)
+        if spec.difficulty > most:
+            raise DifficultyError(
+                f"this catalog serves {self.environment.id} up to difficulty {most}, not {spec.difficulty}"
+            )
+        self.axes = overridden(axes_of(spec.difficulty), dict(spec.axes))
+        streams = Streams("episode", self.environment.id, spec.split, spec.seed)
+        self.scenario: Scenario[Any] = self.environment.draw(shop, self.axes, streams, spec.split)
+        self._customer = Customer(self.environment, self.scenario, streams)
+        self._voice = TemplateVoice(self.scenario, streams)
+        self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
+        self._reveal_goal = reveal_goal
+        self.done = False
+        self.turns = 0
+        """Closed turns."""
+        self.customer_caused = 0
+        """Closed turns that do not count against the agent."""
+        self.steps = 0
+        self._open = _OpenTurn()
+        self._log: list[tuple[Mapping[str, Any], Observation]] = []
+        self._shop = shop
+        self.opening = self._opening(include, disclose)
+
+    @property
+    def metadata(self) -> EpisodeMetadata:
+        """The resolved arguments: beside the observations, never in them."""
+        spec = self.spec
+        return EpisodeMetadata(
+            env_id=self.environment.id,
+            difficulty=spec.difficulty,
+            seed=spec.seed,
+            split=spec.split,
+            style=spec.style,
+            axes=dict(spec.axes),
+            version=f"{__version__}/{self.environment.version}",
+            catalog=self._shop.catalog.fingerprint,
+        )
+
+    @property
+    def turns_left(self) -> int:
+        """Turns the agent may still take: of its own budget, and of twice that in all (SPEC §2.3)."""
+        return min(self.axes.t_max - (self.turns - self.customer_caused), 2 * self.axes.t_max - self.turns)
+
+    def step(self, action: Mapping[str, Any]) -> Observation:
+        """Apply one action and return what is new.
+
+        Raises ``EpisodeDoneError`` after the end and ``ActionError`` for a client's mistake; both change nothing. A
+        model's malformed output ends the episode with reward -1.
+        """
+        if self.done:
+            raise EpisodeDoneError("the episode has ended; reset starts a new one")
+        try:
+            parsed = parse(action, self._grammar)
+        except FormatFailureError as failure:
+            observation = self._finish(Termination.FORMAT_FAILURE, [], "", None, reason=str(failure))
+        else:
+            observation = self._apply(parsed)
+        self.steps += 1
+        self._log.append((action, observation))
+        return observation
+
+    def state(self) -> EpisodeState:
+        """Return the whole conversation so far."""
+        spec = self.spec
+        return EpisodeState(
+            episode_id=self.id,
+            step_count=self.steps,
+            turn=self.turns,
+            done=self.done,
+            env_id=self.environment.id,
+            difficulty=spec.difficulty,
+            seed=spec.seed,
+            split=spec.split,
+            style=spec.style,
+            messages=log_messages(self.opening, self._log),
+        )
+
+    def goal_json(self) -> dict[str, Any]:
+        """Return the goal; for settings that reveal it and for tests, never before the end over the wire."""
+        return self.environment.goal_json(self.scenario)
+
+    def _opening(self, include: tuple[str, ...], disclose: bool) -> Observation:
+        fields: dict[str, Any] = {
+            "env_id": self.environment.id,
+            "today": self.scenario.world.today.isoformat(),
+            "max_turns": self.axes.t_max,
+            "tool_budget": self.axes.b_tool,
+        }
+        if "instructions" in include:
+            fields["instructions"] = instructions(self.environment, self.axes, self.spec.style)
+        if "tools" in include:
+            fields["tools"] = tool_schemas(self.environment, self.spec.style)
+        if disclose:
+            fields |= {"difficulty": self.spec.difficulty, "seed": self.spec.seed}
+        return self._observation([], self._voice.say(self._customer.open(), 0), reward=None, **fields)
+
+    def _apply(self, action: ParsedAction) -> Observation:
+        results: list[ToolResult] = []
+        said: list[str] = []
+        room = self.axes.b_tool - self._open.calls
+        for number, batch in enumerate(batches(action.calls, room, self.axes.b_tool)):
+            if number and (ended := self._close("", proposed=False, said=said)):
+                return self._finish(ended, results, "\n".join(said), None)
+            results += self._execute(batch)
+        if action.answer is not None and getattr(action.answer, "done", False):
+            self.turns += 1
+            return self._finish(Termination.ANSWERED, results, "", action.answer)
+        closes = action.end_turn or not action.calls or bool(action.message or self._open.questions or action.answer)
+        if closes:
+            ended = self._close(action.message, proposed=action.answer is not None, said=said)
+            if ended:
+                return self._finish(ended, results, "\n".join(said), None)
+        return self._observation(results, "\n".join(said), reward=0.0)
+
+    def _execute(self, batch: tuple[Call, ...]) -> list[ToolResult]:
+        results = [self._call(call) for call in batch]
+        self._open.calls += sum(not call.tool.is_free for call in batch)
+        self._open.questions += tuple(str(getattr(call.args, "question", "")) for call in batch if call.tool.is_free)
+        if batch:
+            self.environment.after_results(self.scenario)
+        return results
+
+    def _call(self, call: Call) -> ToolResult:
+        try:
+            return ToolResult(name=call.tool.name, result=call.tool.run(self.scenario.world, call.args))
+        except DomainError as refusal:
+            return ToolResult(name=call.tool.name, error=str(refusal), code=refusal.code)
+
+    def _close(self, message: str, *, proposed: bool, said: list[str]) -> Termination | None:
+        """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
+        world, turn = self.scenario.world, self._open
+        knows_stockout = self.environment.knows_stockout(self.scenario)
+        reply = self._customer.reply(
+            ClosedTurn(
+                message=message,
+                questions=turn.questions,
+                changed=world.cart_changes > turn.cart_changes,
+                proposed=proposed,
+                met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
+            )
+        )
+        self.turns += 1
+        self.customer_caused += reply.is_customer_caused
+        if reply.acts:
+            said.append(self._voice.say(reply.acts, self.turns))
+        self._open = _OpenTurn(cart_changes=world.cart_changes, seen=world.seen, stockout_was_known=knows_stockout)
+        if reply.leaves:
+            return Termination.CUSTOMER_LEFT
+        return Termination.TURN_BUDGET if self.turns_left <= 0 else None
+
+    def _finish(
+        self,
+        termination: Termination,
+        results: list[ToolResult],
+        said: str,
+        answer: BaseModel | None,
+        reason: str | None = None,
+    ) -> Observation:
+        self.done = True
+        if termination is Termination.FORMAT_FAILURE:
+            self.turns += 1
+        verdict = self.environment.verify(self.scenario, answer)
+        turns = Turns(self.turns, self.customer_caused, self.axes.t_max)
+        result = compose(verdict, turns, self.scenario.world.shown_ids(), termination, self.spec.style)
+        if reason is not None:
+            result.reason = reason
+        if self._reveal_goal:
+            result.goal = self.goal_json()
+        if termination is Termination.ANSWERED:
+            said = self._voice.say((Act(ActKind.CLOSE),), self.turns)
+        return self._observation(results, said, reward=result.r_total, result=result)
+
+    def _observation(
+        self, results: list[ToolResult], said: str, *, reward: float | None, **fields: Any
+    ) -> Observation:
+        return fitted(
+            Observation(
+                episode_id=self.id,
+                turn=self.turns,
+                turns_left=0 if self.done else self.turns_left,
+                tool_calls_left=0 if self.done else self.axes.b_tool - self._open.calls,
+                user_message=said,
+                tool_results=results,
+                done=self.done,
+                reward=reward,
+                **fields,
+            )
+        )
+
+
+__all__ = ["ActionError", "Episode", "EpisodeSpec"]

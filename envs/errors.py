@@ -1,0 +1,51 @@
+"""Errors of the environment layer.
+
+EnvsError
+├── UnknownEnvironmentError  no environment or collection has this name
+├── DifficultyError          the catalog cannot serve this difficulty
+├── AxesError                an override names no axis, or is out of range
+├── GenerationError          no goal could be drawn within the redraw limit
+├── ActionError              the client (not the model) sent an action this episode cannot take
+└── EpisodeDoneError         the episode has ended
+DomainError                  the store says no: an ordinary tool result, never an exception a client sees
+"""
+
+from __future__ import annotations
+
+from ecom_rlve.models import DomainCode
+
+
+class EnvsError(Exception):
+    """An episode cannot be made or cannot take this request; the message says what to do."""
+
+
+class UnknownEnvironmentError(EnvsError):
+    """No environment or collection has the given name."""
+
+
+class DifficultyError(EnvsError):
+    """The loaded catalog cannot serve the difficulty asked for."""
+
+
+class AxesError(EnvsError):
+    """An axis override names no axis or is out of range."""
+
+
+class GenerationError(EnvsError):
+    """No goal could be drawn for this seed within the redraw limit."""
+
+
+class ActionError(EnvsError):
+    """The action is a client's mistake: it costs nothing and changes nothing."""
+
+
+class EpisodeDoneError(EnvsError):
+    """A step was asked of an episode that has ended."""
+
+
+class DomainError(Exception):
+    """The store refuses one tool call; becomes that call's result."""
+
+    def __init__(self, code: DomainCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code

@@ -1,0 +1,49 @@
+"""What a customer can say of a goal: slots, and how they stand.
+
+Environments make goals of their own shape; these parts are common to all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from ecom_rlve.envs.simulator.acts import Fact
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """One fact of a goal that the customer could say."""
+
+    item: int
+    """Position of the wanted item it belongs to."""
+    fact: Fact
+
+    @property
+    def name(self) -> str:
+        """``brand``, ``color``, …, ``price``, ``quantity`` or ``variant``."""
+        return self.fact.slot
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What the customer sees when they look at what the agent has done so far."""
+
+    wrong: tuple[Slot, ...] = ()
+    """Slots of wanted items that are wrong as things stand, in goal order."""
+    stray: bool = False
+    """Something there matches nothing wanted."""
+    complete: bool = False
+    """Nothing is wrong, stray or missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A verifier's finding."""
+
+    r_task: Fraction
+    """In [-1, 1]; exact."""
+    correct: bool
+    """The task's own success test (SPEC §6), before unseen ids are looked at."""
+    output_ids: tuple[str, ...] = field(default=())
+    """Product ids in the agent's output: answer, cart, exchanges (SPEC §4)."""

@@ -1,0 +1,49 @@
+"""Keeping observations within their size, and telling a conversation from its log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ecom_rlve.models import Message, Observation, ToolResult
+
+MAX_BYTES = 32_000
+"""Greatest size of an observation as JSON (SPEC §2.4)."""
+_CARD_LISTS = ("results",)
+_SURELY_FITS = 40
+
+
+def fitted(observation: Observation) -> Observation:
+    """Return the observation, whole product cards dropped from the end as far as its size demands."""
+    if sum(_cards(result) for result in observation.tool_results) < _SURELY_FITS:
+        return observation
+    size = len(observation.model_dump_json(exclude_unset=True).encode())
+    dropped = 0
+    for result in reversed(observation.tool_results):
+        for name in _CARD_LISTS:
+            cards = (result.result or {}).get(name)
+            while isinstance(cards, list) and cards and size > MAX_BYTES - 100:
+                size -= len(json.dumps(cards.pop(), ensure_ascii=False).encode())
+                dropped += 1
+    if dropped:
+        observation.truncated = dropped
+    return observation
+
+
+def _cards(result: ToolResult) -> int:
+    return sum(len((result.result or {}).get(name, ())) for name in _CARD_LISTS)
+
+
+def log_messages(opening: Observation, log: Iterable[tuple[Mapping[str, Any], Observation]]) -> list[Message]:
+    """Return a conversation as messages: the customer's words, the agent's actions, the tools' results."""
+    messages = [Message(role="user", content=opening.user_message)]
+    for action, observation in log:
+        messages.append(Message(role="assistant", content=json.dumps(action, ensure_ascii=False)))
+        messages += [
+            Message(role="tool", content=result.model_dump_json(exclude_unset=True))
+            for result in observation.tool_results
+        ]
+        if observation.user_message:
+            messages.append(Message(role="user", content=observation.user_message))
+    return messages

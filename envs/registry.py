@@ -1,0 +1,70 @@
+"""The environments: every module in ``envs/tasks`` exports exactly one."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any
+
+from rapidfuzz import process
+
+from ecom_rlve.envs import tasks
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errors import UnknownEnvironmentError
+from ecom_rlve.streams import stream
+
+_C1 = ("CART",)
+_C2 = (*_C1, "SUB")
+_C4 = (*_C2, "PD", "RETURN")
+COLLECTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {"C1": _C1, "C2": _C2, "C4": _C4, "C8": (*_C4, "STATUS", "POLICY", "BUNDLE", "JOURNEY")}
+)
+"""Nested collections of environments (SPEC §2.1)."""
+
+
+@lru_cache(maxsize=1)
+def environments() -> Mapping[str, Environment[Any]]:
+    """Return all environments by id, in id order. Fails where a module in ``envs/tasks`` exports none."""
+    found: dict[str, Environment[Any]] = {}
+    for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
+        exported = getattr(import_module(module.name), "ENVIRONMENT", None)
+        if not isinstance(exported, Environment):
+            raise TypeError(f"{module.name} must export its environment as ENVIRONMENT; helpers live outside envs/tasks")
+        found[exported.id] = exported
+    return MappingProxyType(dict(sorted(found.items())))
+
+
+@lru_cache(maxsize=256)
+def environment(name: str) -> Environment[Any]:
+    """Return an environment by id: ``CART``, ``E_CART`` or ``cart``; raises ``UnknownEnvironmentError``."""
+    key = name.upper().removeprefix("E_")
+    known = environments()
+    if key in known:
+        return known[key]
+    near = process.extractOne(key, list(known), score_cutoff=60)
+    hint = f"did you mean {near[0]}? " if near else ""
+    raise UnknownEnvironmentError(f"no environment {name[:64]!r}; {hint}there are {', '.join(known)}")
+
+
+def choose_environment(collection: str | Sequence[str] | None, seed: int) -> str:
+    """Return the environment that ``seed`` draws from a collection, uniformly.
+
+    ``collection`` is a name of :data:`COLLECTIONS` or a list of ids; None means every environment there is. Raises
+    ``UnknownEnvironmentError`` for an unknown name, an empty list or a member that does not exist.
+    """
+    if collection is None:
+        members = list(environments())
+    elif isinstance(collection, str):
+        if collection.upper() not in COLLECTIONS:
+            raise UnknownEnvironmentError(
+                f"no collection {collection[:64]!r}; there are {', '.join(COLLECTIONS)}, or give a list of environments"
+            )
+        members = [environment(name).id for name in COLLECTIONS[collection.upper()]]
+    else:
+        members = sorted({environment(name).id for name in collection})
+    if not members:
+        raise UnknownEnvironmentError("a collection needs at least one environment")
+    return members[int(stream(seed, "collection").integers(len(members)))]

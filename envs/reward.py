@@ -1,0 +1,77 @@
+"""Composition of an episode's reward from its parts, in exact arithmetic (SPEC §4)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ecom_rlve.envs.goal import Verdict
+from ecom_rlve.models import EpisodeResult, Style, Termination
+
+_TASK, _EFFICIENCY, _HALLUCINATION = Fraction(75, 100), Fraction(15, 100), Fraction(10, 100)
+_UNFINISHED = Verdict(Fraction(-1), correct=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """Turn counts of a finished episode."""
+
+    total: int
+    customer_caused: int
+    t_max: int
+
+    @property
+    def effective(self) -> int:
+        """Turns the agent answers for, at least 1."""
+        return max(1, self.total - self.customer_caused)
+
+
+def efficiency(turns: Turns) -> Fraction:
+    """Return 1 - 2·(T_eff - 1)/(T_max - 1) clipped to [-1, 1].
+
+    >>> efficiency(Turns(total=3, customer_caused=1, t_max=4))
+    Fraction(1, 3)
+    """
+    return max(Fraction(-1), min(Fraction(1), 1 - Fraction(2 * (turns.effective - 1), turns.t_max - 1)))
+
+
+def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fraction:
+    """Return minus the share of distinct output ids that were never shown; 0 without ids."""
+    distinct = set(output_ids)
+    if not distinct:
+        return Fraction(0)
+    return -Fraction(len(distinct.difference(shown_ids)), len(distinct))
+
+
+def compose(
+    verdict: Verdict, turns: Turns, shown_ids: Collection[str], termination: Termination, style: Style
+) -> EpisodeResult:
+    """Return the result of an episode.
+
+    ``verdict`` is the verifier's finding on the state at the end; where the episode ended without an answer its
+    ``r_task`` and ``correct`` are overruled, its output ids still count.
+    """
+    if termination is not Termination.ANSWERED:
+        verdict = Verdict(_UNFINISHED.r_task, _UNFINISHED.correct, verdict.output_ids)
+    r_hall = hallucination(verdict.output_ids, shown_ids)
+    correct = verdict.correct and r_hall == 0
+    r_eff = efficiency(turns)
+    if verdict.r_task < 0:
+        r_eff = Fraction(-1)
+    elif not correct:
+        r_eff = min(r_eff, Fraction(0))
+    total = _TASK * verdict.r_task + _EFFICIENCY * r_eff + _HALLUCINATION * r_hall
+    if termination is Termination.FORMAT_FAILURE:
+        total = Fraction(-1)
+    return EpisodeResult(
+        r_task=float(verdict.r_task),
+        r_eff=float(r_eff),
+        r_hall=float(r_hall),
+        r_total=float(max(Fraction(-1), min(Fraction(1), total))),
+        is_correct=correct,
+        termination=termination,
+        turns=turns.total,
+        effective_turns=turns.effective,
+        style=style,
+    )

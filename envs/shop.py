@@ -1,0 +1,134 @@
+"""The shared, immutable half of every world: a catalog with its search, and what is derived from them once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
+from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.search import Search
+from ecom_rlve.catalog.sources import SourceReport, open_catalog
+from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.variant_values import variant_values
+
+CARD_BYTES = 350
+"""Greatest size of a product card as JSON (SPEC §2.4)."""
+_CARD_TITLE = 110
+_LEAST_BRAND_LETTERS = 5
+
+
+class Shop:
+    """A catalog, its search index and caches. Shared by all episodes of a process; its caches change nothing seen."""
+
+    def __init__(self, catalog: Catalog, search: Search, report: SourceReport | None = None) -> None:
+        self.catalog = catalog
+        self.search = search
+        self.report = report
+        self.card = lru_cache(maxsize=100_000)(self._card)
+        self.title_pattern = lru_cache(maxsize=None)(self._title_pattern)
+        self.kinds = lru_cache(maxsize=None)(self._kinds)
+        self.words_in_category = lru_cache(maxsize=4096)(self._words_in_category)
+
+    @classmethod
+    def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
+        """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file); raises ``SourceError``."""
+        catalog, report = open_catalog(source)
+        return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
+
+    def _card(self, row: int) -> Mapping[str, Any]:
+        """Return a product's card as results show it, without stock and without its category's variant attribute.
+
+        Attributes are added in schema order as long as the card stays within :data:`CARD_BYTES`. Callers copy it
+        before they add to it.
+        """
+        product = self.catalog.product(row)
+        category = self.catalog.category_of(row)
+        card: dict[str, Any] = {
+            "product_id": product.id,
+            "title": shortened(product.title, _CARD_TITLE),
+            "category": product.category,
+        }
+        if product.brand is not None:
+            card["brand"] = shortened(product.brand, 40)
+        if product.price_cents is not None:
+            card["price_from" if product.price_is_floor else "price"] = product.price_cents / 100
+        if product.rating is not None:
+            card["rating"] = product.rating
+        card["ship_days"] = product.ship_days
+        room = CARD_BYTES - _bytes(card) - len(', "in_stock": false')
+        for name in ATTRIBUTES:
+            value = product.attributes.get(name)
+            if value is None or name == category.variant_attribute:
+                continue
+            room -= len(json.dumps({name: value}, ensure_ascii=False).encode()) + 1
+            if room < 0:
+                break
+            card[name] = value
+        return card
+
+    def _kinds(self, least: int) -> tuple[str, ...]:
+        """Return the leaf categories that hold at least ``least`` products, in name order."""
+        names = (category.name for category in self.catalog.categories)
+        return tuple(name for name in names if len(self.catalog.rows_of_category(name)) >= least)
+
+    def names_variant(self, row: int) -> bool:
+        """Tell whether a product's title names a value of its category's variant attribute."""
+        category = self.catalog.category_of(row)
+        title = self.catalog.titles[row].casefold()
+        own = self.catalog.value(row, category.variant_attribute)
+        if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
+            return True
+        return self.title_pattern(category).search(title) is not None
+
+    def _title_pattern(self, category: Category) -> re.Pattern[str]:
+        values = variant_values(category, category.variant_attribute)
+        unit = ATTRIBUTES[category.variant_attribute].unit
+        spelled = [f"{value:g} ?{unit}" if not isinstance(value, str) else re.escape(value) for value in values]
+        return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)", re.IGNORECASE)
+
+    def _words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
+        """Return the casefolded words of the values that a coded column has in a category, in vocabulary order."""
+        if attribute == self.catalog.categories[self.catalog.category_index[category]].variant_attribute:
+            values = [str(value) for value in self.variant_pools[category]]
+        else:
+            column = self.catalog.column(attribute)
+            codes = column.values[self.catalog.rows_of_category(category)]
+            values = [(column.vocabulary or ())[code] for code in np.unique(codes[codes >= 0]).tolist()]
+        return tuple(dict.fromkeys(part for value in values for part in value.casefold().split()))
+
+    @cached_property
+    def value_index(self) -> Mapping[str, str]:
+        """The attribute that a word or phrase is a value of, by casefolded value."""
+        index: dict[str, str] = {}
+        for value in self.catalog.column("brand").vocabulary or ():
+            if len(value) >= _LEAST_BRAND_LETTERS:
+                index[value.casefold()] = "brand"
+        for name in reversed(DISCRETE):
+            for value in self.catalog.column(name).vocabulary or ():
+                index[value.casefold()] = name
+        return index
+
+    @cached_property
+    def variant_pools(self) -> Mapping[str, tuple[str | float, ...]]:
+        """Values in which the products of each category come, by category name."""
+        return {
+            category.name: variant_values(category, category.variant_attribute) for category in self.catalog.categories
+        }
+
+
+def shortened(text: str, most: int) -> str:
+    """Return ``text`` cut at a word boundary to at most ``most`` characters, with an ellipsis where it was cut."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
+
+
+def _bytes(card: Mapping[str, Any]) -> int:
+    return len(json.dumps(card, ensure_ascii=False).encode())

@@ -1,0 +1,1 @@
+"""The simulated customer: code picks what is said, wording only spells it."""

@@ -1,0 +1,75 @@
+"""The first message: every wanted item with its facts, so that a reader can tell which fact belongs to which item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ecom_rlve.envs.simulator.acts import Mention
+from ecom_rlve.envs.simulator.templates import FIRST_WANT, LISTED_WANT, NEXT_WANT
+from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity
+
+_SEMICOLON_SHARE = 0.35
+_FOLLOW_UP_SHARE = 0.4
+
+
+def opening(speaker: Speaker, mentions: Sequence[Mention]) -> str:
+    """Return the first message; raises :class:`ValueError` where nothing is wanted."""
+    if not mentions:
+        raise ValueError("an opening needs at least one wanted item")
+    persona, draws = speaker.persona, speaker.draws
+    parts = [draws.pick(persona.greetings)] if draws.uniform() < persona.greets else []
+    if draws.uniform() < persona.lists:
+        parts.append(_listed(speaker, mentions))
+    elif len(mentions) > 1 and draws.uniform() < _SEMICOLON_SHARE:
+        phrases = [_phrase(speaker, mention) for mention in mentions]
+        parts.append(_want(speaker, f"{'; '.join(phrases[:-1])}; and {phrases[-1]}", is_first=True))
+    else:
+        parts += [_in_sentences(speaker, mention, is_first=not at) for at, mention in enumerate(mentions)]
+    if draws.uniform() < persona.closes:
+        parts.append(draws.pick(persona.closings))
+    return " ".join(parts)
+
+
+def _want(speaker: Speaker, wanted: str, *, is_first: bool) -> str:
+    bank = FIRST_WANT if is_first else NEXT_WANT
+    return speaker.sentence(speaker.draws.pick(bank[speaker.persona.register]) % wanted)
+
+
+def _head(speaker: Speaker, mention: Mention, bare: str) -> str:
+    """Return the counted noun, or ``bare`` where nothing is said of the quantity."""
+    quantity, _ = split_quantity(mention)
+    return bare if quantity is None else speaker.counted(mention, quantity)
+
+
+def _phrase(speaker: Speaker, mention: Mention) -> str:
+    head = _head(speaker, mention, named([mention]))
+    _, facts = split_quantity(mention)
+    return f"{head} {speaker.worded('facts', facts)}" if facts else head
+
+
+def _in_sentences(speaker: Speaker, mention: Mention, *, is_first: bool) -> str:
+    quantity, facts = split_quantity(mention)
+    if not facts or speaker.draws.uniform() >= _FOLLOW_UP_SHARE:
+        return _want(speaker, _phrase(speaker, mention), is_first=is_first)
+    named_first = _want(speaker, _head(speaker, mention, named([mention])), is_first=is_first)
+    # A pronoun would tell one from many, which is the quantity's to say.
+    subject = named([mention])
+    if quantity is not None:
+        subject = "it" if quantity.constraint.value == 1 else "they"
+    verb = speaker.draws.pick(("should", "must", "should"))
+    return f"{named_first} {speaker.sentence(subject)} {verb} {speaker.worded('preds', facts)}."
+
+
+def _listed(speaker: Speaker, mentions: Sequence[Mention]) -> str:
+    is_introduced = speaker.draws.uniform() < 0.5
+    entries = []
+    for mention in mentions:
+        head = _head(speaker, mention, mention.singular)
+        _, facts = split_quantity(mention)
+        tags = speaker.worded("tags", facts)
+        if not facts:
+            entries.append(head)
+        else:
+            entries.append(f"{head} ({tags})" if is_introduced else f"{head}: {tags}")
+    body = "; ".join(entries)
+    return speaker.sentence(speaker.draws.pick(LISTED_WANT) % body if is_introduced else f"{body}.")

@@ -1,0 +1,169 @@
+"""Which sentences ask, and which attribute a question asks of which item.
+
+A sentence is cut into clauses, a clause into events: an item named, an attribute named. Within a clause attributes
+belong to the items beside them; a clause without items takes those of its neighbours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_LEAD = (
+    r"\W*(?:(?:and|but|so|ok|okay|hi|hello|hey|thanks|great|sure|also|then|now|well|please|first|next|finally|perfect"
+    r"|alright|sorry|lastly|second|third)\b\W*)*"
+)
+_QUESTION = re.compile(
+    _LEAD
+    + r"(?:(?:what|which|how)(?!\s+(?:i|we|you|an?|it|they|is why|means|nice|great|lovely|wonderful|kind|happy)\b)"
+    r"|do you|did you|would you|could you|can you|will you|should i|shall i|may i|can i)\b"
+)
+_REQUEST = re.compile(
+    r"(?<!n't )(?<!not )(?<!to )\b(?:tell me|let me know)\b"
+    r"|\b(?:i|we)(?:'d| would|'ll)?(?: (?:just|still|only|also|first|now))* (?:need|want|have|like|love|must)"
+    r"(?: to)? (?:know|ask|hear|confirm|clarify)\b"
+    r"|\bplease(?: also)? (?:specify|share|provide|state|clarify|name|give|describe|choose|pick|select|indicate|confirm"
+    r"|advise|tell|answer|say)\b"
+    r"|\b(?:i(?:'m| am) (?:wondering|curious|asking)|i wonder|may i ask)\b"
+    r"|\bcould you (?:please )?(?:tell|specify|confirm)\b"
+    r"|" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
+)
+# Each alternative above holds one of these; looking for them first is many times faster.
+_REQUEST_HINTS = ("tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")
+
+
+class Event(NamedTuple):
+    """Something named in a clause: items, or an attribute, or a thing that no customer knows."""
+
+    start: int
+    end: int
+    """Positions of its words in the sentence, end exclusive."""
+    name: str = ""
+    """Of the attribute; empty where items are named."""
+    items: tuple[int, ...] = ()
+    is_unknowable: bool = False
+    yields_to: frozenset[str] = frozenset()
+    """Attributes that take the question over where they begin at most ``reach`` words further on."""
+    reach: int = 0
+
+
+Clause = list[Event]
+Pair = tuple[int | None, str]
+
+
+def is_question(sentence: str) -> bool:
+    """Tell whether a casefolded sentence is worded as a question, question mark or not; exclamations are not."""
+    return _QUESTION.match(sentence) is not None and not sentence.rstrip().endswith("!")
+
+
+def is_request(sentence: str) -> bool:
+    """Tell whether a casefolded sentence asks to be told something."""
+    return any(hint in sentence for hint in _REQUEST_HINTS) and _REQUEST.search(sentence) is not None
+
+
+def asked_pairs(clauses: Sequence[Clause]) -> list[Pair]:
+    """Return the items and attributes that a question's clauses ask for, in order of mention."""
+    pairs = _Pairs()
+    for clause in clauses:
+        pairs.take(_naming(clause))
+    return pairs.closed()
+
+
+def _naming(clause: Clause) -> Clause:
+    """Return the events that count: words that belong to another attribute's question are dropped."""
+    if len(clause) < 2 and not (clause and clause[0].is_unknowable):
+        return clause
+    attributes = [event for event in clause if event.name and not event.is_unknowable]
+    starts, ends = {event.start for event in attributes}, {event.end for event in attributes}
+    kept = []
+    for event in clause:
+        if event.is_unknowable:
+            continue
+        # "Which colour variant" asks for the colour.
+        is_echo = event.name == "variant" and (event.start in ends or event.end in starts)
+        if not is_echo and not (event.yields_to and _is_absorbed(event, attributes)):
+            kept.append(event)
+    return kept
+
+
+def _is_absorbed(event: Event, attributes: Sequence[Event]) -> bool:
+    return any(other.name in event.yields_to and 0 <= other.start - event.end <= event.reach for other in attributes)
+
+
+class _Pairs:
+    """Attaches attributes to items clause by clause."""
+
+    def __init__(self) -> None:
+        self._pairs: list[Pair] = []
+        self._waiting: list[str] = []
+        """Attributes for which no item was named yet."""
+        self._items: tuple[int, ...] = ()
+        """Items that an attribute without an item of its own belongs to."""
+        self._open_attributes: list[str] = []
+        """Attributes whose list of items may go on: "which colour for the lamp, the fan and the top"."""
+        self._lists_items = False
+
+    def take(self, clause: Clause) -> None:
+        attributes = [event.name for event in clause if event.name]
+        items = tuple(item for event in clause for item in event.items)
+        if attributes and items:
+            self._take_both(_groups(clause), attributes_first=bool(clause[0].name))
+        elif items:
+            self._take_items(items)
+        elif attributes:
+            self._take_attributes(attributes)
+
+    def closed(self) -> list[Pair]:
+        return self._pairs + [(None, name) for name in self._waiting]
+
+    def _take_items(self, items: tuple[int, ...]) -> None:
+        attributes = self._waiting or self._open_attributes
+        self._attach(attributes, items)
+        if self._waiting:
+            self._open_attributes, self._waiting = self._waiting, []
+        self._items = self._items + items if self._lists_items else items
+        self._lists_items = True
+
+    def _take_attributes(self, attributes: list[str]) -> None:
+        self._lists_items = False
+        self._open_attributes = []
+        if self._items:
+            self._attach(attributes, self._items)
+        else:
+            self._waiting += attributes
+
+    def _take_both(self, groups: list[tuple[list[str], tuple[int, ...]]], *, attributes_first: bool) -> None:
+        self._attach(self._waiting, groups[0][1])
+        self._waiting = []
+        for attributes, items in groups:
+            self._attach(attributes, items)
+        attributes, self._items = groups[-1]
+        self._open_attributes = attributes if attributes_first else []
+        self._lists_items = False
+
+    def _attach(self, attributes: Sequence[str], items: tuple[int, ...]) -> None:
+        self._pairs += [(item, name) for name in attributes for item in items]
+
+
+def _groups(clause: Clause) -> list[tuple[list[str], tuple[int, ...]]]:
+    """Return runs of attributes with the items beside them; a last run without either takes its neighbour's."""
+    if len(clause) == 2:
+        first, second = clause
+        return [([first.name or second.name], first.items or second.items)]
+    groups: list[tuple[list[str], tuple[int, ...]]] = [([], ())]
+    starts_with_attribute = bool(clause[0].name)
+    for event in clause:
+        attributes, items = groups[-1]
+        opens = bool(event.name) == starts_with_attribute
+        if opens and (items if starts_with_attribute else attributes):
+            attributes, items = [], ()
+            groups.append((attributes, items))
+        if event.name:
+            attributes.append(event.name)
+        groups[-1] = (attributes, items + event.items)
+    attributes, items = groups[-1]
+    if len(groups) > 1 and not (attributes and items):
+        before = groups[-2]
+        groups[-1] = (attributes or before[0], items or before[1])
+    return groups

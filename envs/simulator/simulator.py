@@ -1,0 +1,239 @@
+"""The customer: picks what is said, hides, answers, corrects, loses patience (SPEC §7). Never words anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from ecom_rlve.envs.goal import Review, Slot
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
+from ecom_rlve.envs.simulator.matcher import Reading, Topics, read
+from ecom_rlve.streams import Streams
+
+if TYPE_CHECKING:
+    from ecom_rlve.envs.environment import Environment, Scenario
+
+_FACTS_PER_QUESTION = 3
+_NAMED_AT_MOST = 3
+_PATIENCE = 3
+_DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
+
+
+@dataclass(frozen=True, slots=True)
+class ClosedTurn:
+    """What the customer can notice of a turn that the agent closed."""
+
+    message: str
+    questions: tuple[str, ...]
+    """Texts of ``ask_user`` calls."""
+    changed: bool
+    """The cart, a return or an exchange changed."""
+    proposed: bool
+    """An answer with ``done=false`` was given."""
+    met_stockout: bool
+    """A wanted thing was first read to be sold out, and nothing else was new."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What the customer answers; no acts means silence."""
+
+    acts: tuple[Act, ...]
+    is_customer_caused: bool
+    """The turn does not count against the agent (SPEC §2.3)."""
+    leaves: bool = False
+
+
+@dataclass(slots=True)
+class _Draft:
+    acts: list[Act] = field(default_factory=list)
+    told_new: bool = False
+    fell_back: bool = False
+    confirmed: bool = False
+    named_nothing: bool = False
+    is_tiresome: bool = False
+
+
+class Customer:
+    """One customer in one intent. Deterministic but for the choice of what is left out at first."""
+
+    def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
+        self._environment = environment
+        self._scenario = scenario
+        p_missing = scenario.world.axes.p_missing
+        draws = streams.stream("omission").random(len(scenario.slots))
+        self._said = {slot for slot, draw in zip(scenario.slots, draws.tolist(), strict=True) if draw >= p_missing}
+        self.left_out = len(scenario.slots) - len(self._said)
+        self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
+        self._refused: set[Slot] = set()
+        self._named: Counter[Slot | None] = Counter()
+        self._free_asked: set[tuple[int | None, str]] = set()
+        self._told_nothing_left = False
+        self._confirmed = False
+        self._fallback: Act | None = None
+        self._stockout_excused = False
+        self._reread_excused = False
+        self._tired = 0
+
+    def open(self) -> tuple[Act, ...]:
+        """Return the first act: every item with the slots that were not left out."""
+        mentions = tuple(
+            self._mention(item, [slot for slot in self._scenario.slots if slot.item == item and slot in self._said])
+            for item in range(len(self._scenario.subjects))
+        )
+        return (Act(ActKind.OPEN, mentions),)
+
+    def reply(self, turn: ClosedTurn) -> Reply:
+        """Return the reaction to a closed turn."""
+        draft = _Draft()
+        topics = self._topics()
+        readings = [read(turn.message, topics)] if turn.message else []
+        readings += [read(question, topics, asked_directly=True) for question in turn.questions]
+        claims_stockout = [item for reading in readings for item in reading.sold_out]
+        claims_done = any(reading.claims_done for reading in readings) or turn.proposed
+        if claims_stockout:
+            self._hear_of_stockout(claims_stockout, draft)
+        self._answer(readings, is_open=not claims_stockout and not claims_done, draft=draft)
+        if turn.changed or claims_done:
+            self._look(self._environment.review(self._scenario), turn.changed, draft)
+        return self._settle(draft, turn)
+
+    def _topics(self) -> Topics:
+        world = self._scenario.world
+        return Topics(
+            items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
+            value_index=world.shop.value_index,
+            titles={},
+        )
+
+    def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
+        subject = self._scenario.subjects[item]
+        return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots))
+
+    def _hear_of_stockout(self, items: list[int | None], draft: _Draft) -> None:
+        missing = self._environment.sold_out_item(self._scenario)
+        if missing is not None and (missing in items or None in items):
+            self._fallback = self._environment.fall_back(self._scenario, missing)
+            told = {fact for mention in self._fallback.mentions for fact in mention.facts}
+            self._said.update(slot for slot in self._scenario.slots if slot.fact in told)
+            draft.acts.append(self._fallback)
+            draft.fell_back = True
+        elif self._fallback is not None:
+            draft.acts.append(self._fallback)
+            draft.is_tiresome = True
+        else:
+            named = [self._mention(item, ()) for item in dict.fromkeys(items) if item is not None]
+            draft.acts.append(Act(ActKind.STILL_THERE, tuple(named)))
+            draft.is_tiresome = True
+
+    def _answer(self, readings: list[Reading], *, is_open: bool, draft: _Draft) -> None:
+        asked = list(dict.fromkeys(pair for reading in readings for pair in reading.asked))
+        unknowable = tuple(dict.fromkeys(name for reading in readings for name in reading.unknowable))
+        if asked:
+            self._answer_named(asked, draft)
+        if unknowable:
+            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=unknowable))
+        if is_open and not asked and not unknowable and any(reading.is_question for reading in readings):
+            named = {item for reading in readings for item in reading.items}
+            self._answer_unnamed(named, draft)
+
+    def _answer_named(self, asked: list[tuple[int | None, str]], draft: _Draft) -> None:
+        told: list[Slot] = []
+        free: list[tuple[int | None, str]] = []
+        room = _FACTS_PER_QUESTION
+        for item, attribute in asked:
+            about = [slot for slot in self._scenario.slots if item in (None, slot.item) and _is_about(slot, attribute)]
+            fresh = [slot for slot in about if slot not in self._said and slot not in told]
+            chosen = (fresh or [slot for slot in about if slot not in told])[:room]
+            told += chosen
+            room -= len(chosen)
+            if not about and room:
+                free.append((item, attribute))
+                room -= 1
+        draft.told_new = any(slot not in self._said for slot in told)
+        if told:
+            draft.acts.append(self._tell(told))
+        if free:
+            items = list(dict.fromkeys(item for item, _ in free if item is not None))
+            mentions = tuple(self._mention(item, ()) for item in items)
+            attributes = tuple(dict.fromkeys(attribute for _, attribute in free))
+            draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, attributes))
+        is_repeated = (bool(told) and not draft.told_new) or (bool(free) and set(free) <= self._free_asked)
+        draft.is_tiresome |= is_repeated and not draft.told_new
+        self._free_asked.update(free)
+
+    def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
+        draft.named_nothing = True
+        unsaid = [slot for slot in self._scenario.slots if slot not in self._said]
+        chosen = [slot for slot in unsaid if slot.item in items] or unsaid
+        if chosen:
+            draft.acts.append(self._tell(chosen[:1]))
+            return
+        draft.acts.append(Act(ActKind.NOTHING_LEFT))
+        draft.is_tiresome |= self._told_nothing_left
+        self._told_nothing_left = True
+
+    def _tell(self, slots: list[Slot]) -> Act:
+        self._said.update(slots)
+        items = dict.fromkeys(slot.item for slot in slots)
+        mentions = tuple(self._mention(item, [slot for slot in slots if slot.item == item]) for item in items)
+        return Act(ActKind.ANSWER, mentions)
+
+    def _look(self, review: Review, changed: bool, draft: _Draft) -> None:
+        before = len(draft.acts)
+        for slot in review.wrong:
+            self._correct(slot, draft)
+        if review.stray and self._named[None] < _NAMED_AT_MOST:
+            draft.acts.append(Act(ActKind.REJECT))
+            draft.is_tiresome |= self._named[None] > 0
+            self._named[None] += 1
+        if review.complete and not self._confirmed and self._refused <= self._said:
+            draft.acts.append(Act(ActKind.CONFIRM))
+            self._confirmed = draft.confirmed = True
+        elif len(draft.acts) == before:
+            draft.is_tiresome |= not changed
+            if not draft.acts:
+                draft.acts.append(Act(ActKind.CONTINUE))
+
+    def _correct(self, slot: Slot, draft: _Draft) -> None:
+        """Name one wrong slot: with its value where that was said before, else refuse it once and be silent."""
+        attribute = (slot.fact.constraint.attribute,)
+        if slot not in self._said:
+            if slot not in self._refused:
+                self._refused.add(slot)
+                draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, ()),), attribute))
+            return
+        self._named[slot] += 1
+        draft.is_tiresome |= self._named[slot] > 1
+        if self._named[slot] <= _NAMED_AT_MOST:
+            draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, (slot,)),)))
+        elif self._named[slot] == _NAMED_AT_MOST + 1:
+            draft.acts.append(Act(ActKind.SKIP, (self._mention(slot.item, ()),), attribute))
+
+    def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
+        if not draft.acts:
+            is_caused = turn.met_stockout and not self._reread_excused
+            self._reread_excused |= is_caused
+            return Reply((), is_caused)
+        has_news = draft.told_new or draft.fell_back or draft.confirmed
+        self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
+        if self._tired >= _PATIENCE:
+            return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
+        return Reply(tuple(draft.acts), self._is_caused(draft))
+
+    def _is_caused(self, draft: _Draft) -> bool:
+        if draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts):
+            return False
+        if draft.fell_back and not self._stockout_excused:
+            self._stockout_excused = True
+            return True
+        if draft.told_new and self._asks_to_excuse:
+            self._asks_to_excuse -= 1
+            return True
+        return draft.confirmed
+
+
+def _is_about(slot: Slot, attribute: str) -> bool:
+    return attribute in (slot.name, slot.fact.constraint.attribute)

@@ -1,0 +1,47 @@
+"""The template voice: spells acts in a persona's words, with input noise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ecom_rlve.envs.simulator.acts import Act
+from ecom_rlve.envs.simulator.noise import add_noise
+from ecom_rlve.envs.simulator.persona import draw_persona
+from ecom_rlve.envs.simulator.wording import word
+from ecom_rlve.streams import Streams
+
+if TYPE_CHECKING:
+    from ecom_rlve.envs.environment import Scenario
+
+
+class TemplateVoice:
+    """One customer's way of speaking: a function of the episode's seed, the act and the turn."""
+
+    def __init__(self, scenario: Scenario[Any], streams: Streams) -> None:
+        self._scenario = scenario
+        self._streams = streams
+        self._persona = draw_persona(streams.stream("persona"))
+
+    def say(self, acts: tuple[Act, ...], turn: int) -> str:
+        """Return the acts in words."""
+        wording = word(acts, self._persona, self._streams.stream("wording", turn))
+        p_noise = self._scenario.world.axes.p_noise
+        if not p_noise:
+            return wording.text
+        rng = self._streams.stream("noise", turn)
+        return add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
+
+    def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
+        """Return, for each word of a value said, the words of the other values it must not come near."""
+        shop = self._scenario.world.shop
+        nouns = {subject.singular: subject.category for subject in self._scenario.subjects}
+        rivals: dict[str, tuple[str, ...]] = {}
+        for mention in (mention for act in acts for mention in act.mentions):
+            for fact in mention.facts:
+                value = fact.constraint.value
+                if isinstance(value, str):
+                    others = shop.words_in_category(nouns[mention.singular], fact.constraint.attribute)
+                    for part in value.casefold().split():
+                        rivals[part] = rivals.get(part, ()) + tuple(other for other in others if other != part)
+        return rivals

@@ -1,0 +1,345 @@
+"""CART, cart building: put exactly the wanted products, variants and quantities into the cart (SPEC §6)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from numpy.random import Generator
+from pydantic import BaseModel
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.description import describe, facts_of
+from ecom_rlve.envs.difficulty import Axes, logistic
+from ecom_rlve.envs.environment import Answer, Environment, Scenario, Subject
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Review, Slot, Verdict
+from ecom_rlve.envs.scoring import unit_f1
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention
+from ecom_rlve.envs.solving import search_showing
+from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.stockout import StockoutPlan
+from ecom_rlve.envs.variants import Variant
+from ecom_rlve.envs.visit_history import draw_history
+from ecom_rlve.envs.world import World
+from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.streams import Streams
+
+_LEAST_OF_A_KIND = 6
+"""Products that a category needs to serve as a kind of item."""
+_ROW_TRIES = 64
+_REDRAWS = 50
+_MOST_UNITS = 4
+_LEAVE_OUT = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class WantedItem:
+    """One thing the cart must hold."""
+
+    row: int
+    variant: Variant | None
+    """None: any variant counts."""
+    quantity: int
+    """1 to 4 units."""
+
+
+@dataclass(frozen=True, slots=True)
+class CartGoal:
+    """What the cart must hold, item by item; None for one the customer has decided to leave out."""
+
+    items: tuple[WantedItem | None, ...]
+
+
+def items_at(d: int) -> int:
+    """Number of wanted products: min(5, 1 + d // 3) (SPEC §3)."""
+    return min(5, 1 + d // 3)
+
+
+class CartEnvironment(Environment[CartGoal]):
+    """Cart building."""
+
+    id = "CART"
+    title = "Cart building"
+    version = "1"
+    tool_names = (
+        "catalog_search",
+        "catalog_get_variants",
+        "cart_add",
+        "cart_view",
+        "cart_set_quantity",
+        "cart_remove",
+        "user_get_visit_history",
+        "ask_user",
+    )
+    answer = Answer
+    brief = (
+        "The customer wants certain products in their cart: exactly these products, each in the variant and quantity "
+        "they want, and nothing else. They may leave out details; ask for what you need to know. Where a variant "
+        "matters to them, find it with catalog_get_variants. If something is sold out, tell them and do what they "
+        "decide. The cart itself is your answer: submit {\"done\": true} when it is right."
+    )
+
+    def max_difficulty(self, shop: Shop) -> int:
+        kinds = len(shop.kinds(_LEAST_OF_A_KIND))
+        return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= kinds), default=-1)
+
+    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[CartGoal]:
+        drawn, redraws = _draw_products(shop, items_at(axes.d), streams.stream("products"), split)
+        targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
+        world = World(shop, axes, streams, lambda: _history(shop, streams.stream("history"), targets))
+        items = _draw_wishes(world, [row for row, _ in drawn])
+        slots = [
+            Slot(item, fact)
+            for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
+            for fact in _facts(wanted, description)
+        ]
+        kinds = [shop.catalog.category_of(row) for row, _ in drawn]
+        return Scenario(
+            goal=CartGoal(items),
+            world=world,
+            subjects=tuple(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),
+            slots=tuple(slots),
+            stockout=_plan_stockout(items, axes, streams.stream("stockout plan")),
+            redraws=redraws,
+        )
+
+    def review(self, scenario: Scenario[CartGoal]) -> Review:
+        cart = scenario.world.cart
+        wanted = {item.row: at for at, item in enumerate(scenario.goal.items) if item is not None}
+        wrong: set[tuple[int, str]] = set()
+        for row, at in wanted.items():
+            item, lines = scenario.goal.items[at], [line for line in cart if line.row == row]
+            assert item is not None
+            if item.variant is not None and any(line.variant != item.variant for line in lines):
+                wrong.add((at, "variant"))
+            if lines and sum(line.quantity for line in lines) != item.quantity:
+                wrong.add((at, "quantity"))
+        stray = any(line.row not in wanted for line in cart)
+        is_complete = not wrong and not stray and wanted.keys() <= {line.row for line in cart}
+        slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
+        return Review(slots, stray, is_complete)
+
+    def verify(self, scenario: Scenario[CartGoal], answer: BaseModel | None) -> Verdict:
+        f1 = unit_f1(*_units(scenario))
+        return Verdict(2 * f1 - 1, f1 == Fraction(1), scenario.world.cart_ids())
+
+    def after_results(self, scenario: Scenario[CartGoal]) -> None:
+        plan, world = scenario.stockout, scenario.world
+        item = scenario.goal.items[plan.item]
+        if plan.fired or item is None:
+            return
+        if plan.kind == "variant":
+            assert item.variant is not None
+            plan.sell_variants(world, item.row, item.variant)
+        elif item.row in world.shown:
+            plan.sell_products(world, item.row, _lookalikes(scenario, item))
+
+    def sold_out_item(self, scenario: Scenario[CartGoal]) -> int | None:
+        plan = scenario.stockout
+        return plan.item if plan.fired and plan.hits and not plan.is_settled else None
+
+    def knows_stockout(self, scenario: Scenario[CartGoal]) -> bool:
+        missing = self.sold_out_item(scenario)
+        item = None if missing is None else scenario.goal.items[missing]
+        if item is None:
+            return False
+        seen = scenario.world.stockouts_seen
+        return item.row in seen or (item.variant is not None and item.variant.id in seen)
+
+    def fall_back(self, scenario: Scenario[CartGoal], item: int) -> Act:
+        plan, wanted = scenario.stockout, scenario.goal.items[item]
+        assert wanted is not None
+        subject = scenario.subjects[item]
+        plan.is_settled = True
+        if plan.leave_out:
+            _replace_item(scenario, item, None, keep=())
+            return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),))
+        if plan.fallback_variant is not None:
+            fact = _variant_fact(plan.fallback_variant)
+            _replace_item(scenario, item, replace(wanted, variant=plan.fallback_variant), keep=None, fact=fact)
+            return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural, (fact,)),))
+        assert plan.fallback_row is not None
+        _replace_item(scenario, item, WantedItem(plan.fallback_row, None, wanted.quantity), keep=("quantity",))
+        title = str(scenario.world.shop.card(plan.fallback_row)["title"])
+        return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),), title=title)
+
+    def solve(self, scenario: Scenario[CartGoal]) -> dict[str, Any]:
+        world, most = scenario.world, scenario.world.axes.b_tool
+        missing = self.sold_out_item(scenario)
+        if missing is not None:
+            noun = scenario.subjects[missing].singular
+            return {"assistant_message": f"The {noun} is sold out. What should I take instead?"}
+        items = [item for item in scenario.goal.items if item is not None]
+        calls = [
+            {"name": "catalog_search", "args": search_showing(world, item.row)}
+            for item in items
+            if item.row not in world.shown
+        ]
+        calls += [
+            {"name": "catalog_get_variants", "args": {"product_id": world.shop.catalog.ids[item.row]}}
+            for item in items
+            if item.variant is not None and item.row in world.shown and item.row not in world.variants_read
+        ]
+        if calls:
+            return {"tool_calls": calls[:most]}
+        held = {line.row for line in world.cart}
+        adds = [_add_call(world, item) for item in items if item.row not in held]
+        if len(adds) > most:
+            return {"tool_calls": adds[:most]}
+        return {"tool_calls": adds, "answer": {"done": True}}
+
+    def goal_json(self, scenario: Scenario[CartGoal]) -> dict[str, Any]:
+        ids = scenario.world.shop.catalog.ids
+        return {
+            "items": [
+                {
+                    "product_id": ids[item.row],
+                    "variant_id": item.variant.id if item.variant else None,
+                    "quantity": item.quantity,
+                }
+                for item in scenario.goal.items
+                if item is not None
+            ]
+        }
+
+
+def _draw_products(
+    shop: Shop, count: int, rng: Generator, split: Split
+) -> tuple[list[tuple[int, tuple[Constraint, ...]]], int]:
+    """Return ``count`` products of different kinds with their descriptions, and the number of redraws."""
+    kinds = shop.kinds(_LEAST_OF_A_KIND)
+    drawn: list[tuple[int, tuple[Constraint, ...]]] = []
+    redraws = 0
+    order = rng.permutation(len(kinds)).tolist()
+    for at in range(_REDRAWS + count):
+        if len(drawn) == count:
+            return drawn, redraws
+        kind = kinds[order[at % len(order)]]
+        if any(shop.catalog.category_of(row).name == kind for row, _ in drawn):
+            continue
+        row = _eligible_row(shop, kind, rng, split)
+        description = None if row is None else describe(shop.catalog, row, rng)
+        if row is None or description is None:
+            redraws += 1
+        else:
+            drawn.append((row, description))
+    raise GenerationError(
+        f"no {count} products of different kinds that words single out were found in split {split!r} after {redraws} "
+        "redraws; use another seed or a larger catalog"
+    )
+
+
+def _eligible_row(shop: Shop, kind: str, rng: Generator, split: Split | None) -> int | None:
+    """Return a random product that could be wanted: enough in stock, title silent on the variant, in the split."""
+    rows = shop.catalog.rows_of_category(kind)
+    stock = shop.catalog.column("stock").values
+    for at in rng.integers(len(rows), size=_ROW_TRIES).tolist():
+        row = int(rows[at])
+        if stock[row] < _MOST_UNITS or (split is not None and split_of(shop.catalog.titles[row]) != split):
+            continue
+        if not shop.names_variant(row):
+            return row
+    return None
+
+
+def _history(shop: Shop, rng: Generator, targets: list[tuple[int, str]]) -> tuple[int, ...]:
+    kinds = shop.kinds(_LEAST_OF_A_KIND)
+    return draw_history(rng, targets, kinds, lambda kind: _eligible_row(shop, kind, rng, None))
+
+
+def _draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
+    d = world.axes.d
+    draws = world.streams.stream("wishes").random((len(rows), 4)).tolist()
+    items = []
+    for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
+        variants = world.variants(row)
+        chosen = variants[int(variant * len(variants))] if has_variant < logistic((d - 2) / 1.5) else None
+        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < min(0.5, 0.1 * d) else 1
+        items.append(WantedItem(row, chosen, quantity))
+    return tuple(items)
+
+
+def _facts(item: WantedItem, description: tuple[Constraint, ...]) -> tuple[Fact, ...]:
+    quantity = Fact("quantity", Constraint("quantity", Op.EQ, item.quantity))
+    variant = (_variant_fact(item.variant),) if item.variant else ()
+    return (quantity, *facts_of(description), *variant)
+
+
+def _variant_fact(variant: Variant) -> Fact:
+    unit = ATTRIBUTES[variant.attribute].unit
+    return Fact("variant", Constraint(variant.attribute, Op.EQ, variant.value), unit)
+
+
+def _plan_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> StockoutPlan:
+    draws = rng.random(4).tolist()
+    item = int(draws[1] * len(items))
+    is_variant = items[item].variant is not None and draws[2] < 0.5
+    return StockoutPlan(
+        hits=draws[0] < axes.p_oos,
+        item=item,
+        kind="variant" if is_variant else "product",
+        leave_out=len(items) > 2 and draws[3] < _LEAVE_OUT,
+    )
+
+
+def _lookalikes(scenario: Scenario[CartGoal], item: WantedItem) -> list[int]:
+    """Return shown products of the item's kind that could replace it: in stock, in no cart, told apart by title."""
+    world = scenario.world
+    catalog, codes = world.shop.catalog, world.shop.catalog.category_codes
+    held = {line.row for line in world.cart}
+    shown = [row for row in world.shown if codes[row] == codes[item.row]]
+    titles = Counter(world.shop.card(row)["title"] for row in shown)
+    return [
+        row
+        for row in shown
+        if row != item.row
+        and row not in held
+        and catalog.column("stock").values[row] >= item.quantity
+        and titles[world.shop.card(row)["title"]] == 1
+    ]
+
+
+def _replace_item(
+    scenario: Scenario[CartGoal],
+    item: int,
+    wanted: WantedItem | None,
+    *,
+    keep: tuple[str, ...] | None,
+    fact: Fact | None = None,
+) -> None:
+    """Put another wish in an item's place; of its slots only those named in ``keep`` (None: all) stay valid."""
+    items = list(scenario.goal.items)
+    items[item] = wanted
+    scenario.goal = CartGoal(tuple(items))
+    slots = []
+    for slot in scenario.slots:
+        if slot.item != item or keep is None or slot.name in keep:
+            replaced = slot.item == item and fact is not None and slot.name == fact.slot
+            slots.append(Slot(item, fact) if replaced and fact is not None else slot)
+    scenario.slots = tuple(slots)
+
+
+def _units(scenario: Scenario[CartGoal]) -> tuple[dict[tuple[int, str], int], dict[tuple[int, str], int]]:
+    """Return wanted and given units by (product, variant); the variant of an item that wants none counts as any."""
+    items = [item for item in scenario.goal.items if item is not None]
+    is_free = {item.row for item in items if item.variant is None}
+    wanted = {(item.row, item.variant.id if item.variant else ""): item.quantity for item in items}
+    given: Counter[tuple[int, str]] = Counter()
+    for line in scenario.world.cart:
+        given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
+    return wanted, dict(given)
+
+
+def _add_call(world: World, item: WantedItem) -> dict[str, Any]:
+    args: dict[str, Any] = {"product_id": world.shop.catalog.ids[item.row], "quantity": item.quantity}
+    if item.variant is not None:
+        args["variant_id"] = item.variant.id
+    return {"name": "cart_add", "args": args}
+
+
+ENVIRONMENT = CartEnvironment()

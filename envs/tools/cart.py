@@ -1,0 +1,140 @@
+"""Cart tools. The agent's own cart never changes stock."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.tools.tool import Args, Count, Tool
+from ecom_rlve.envs.variants import Variant
+from ecom_rlve.envs.world import CartLine, World
+from ecom_rlve.models import DomainCode
+
+Quantity = Annotated[Count, Field(ge=1, le=1000)]
+Id = Annotated[str, Field(max_length=64)]
+
+
+class AddArgs(Args):
+    """Arguments of ``cart_add``."""
+
+    product_id: Id
+    variant_id: Id | None = Field(default=None, description="From catalog_get_variants; absent: the first listed.")
+    quantity: Quantity = 1
+
+
+class SetQuantityArgs(Args):
+    """Arguments of ``cart_set_quantity``."""
+
+    line_id: Id
+    quantity: Quantity
+
+
+class RemoveArgs(Args):
+    """Arguments of ``cart_remove``."""
+
+    line_id: Id
+
+
+class ViewArgs(Args):
+    """``cart_view`` takes none."""
+
+
+def _view(world: World, _: ViewArgs) -> dict[str, Any]:
+    return {"lines": [_shown(world, line) for line in world.cart], "subtotal": _subtotal(world)}
+
+
+def _shown(world: World, line: CartLine) -> dict[str, Any]:
+    card = world.shop.card(line.row)
+    shown = {key: card[key] for key in ("product_id", "title", "price", "price_from") if key in card}
+    return {
+        "line_id": line.line_id,
+        **shown,
+        **line.variant.shown(),
+        "quantity": line.quantity,
+        "in_stock": world.in_stock(line.row, line.variant),
+    }
+
+
+def _subtotal(world: World) -> float:
+    prices = world.shop.catalog.column("price").values
+    cents = [round(float(prices[line.row])) * line.quantity for line in world.cart if prices[line.row] >= 0]
+    return sum(cents) / 100
+
+
+def _add(world: World, args: AddArgs) -> dict[str, Any]:
+    row = world.row_of(args.product_id)
+    variant = _variant(world, row, args.variant_id)
+    line = next((line for line in world.cart if line.row == row and line.variant == variant), None)
+    _require_stock(world, row, variant, args.quantity + (line.quantity if line else 0))
+    if line is None:
+        world.lines_made += 1
+        line = CartLine(f"L{world.lines_made}", row, variant, args.quantity)
+        world.cart.append(line)
+    else:
+        line.quantity += args.quantity
+    world.cart_changes += 1
+    return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
+
+
+def _variant(world: World, row: int, variant_id: str | None) -> Variant:
+    variants = world.variants(row)
+    if variant_id is None:
+        return variants[0]
+    for variant in variants:
+        if variant.id == variant_id:
+            return variant
+    raise DomainError(
+        DomainCode.UNKNOWN_VARIANT, "this product has no such variant; catalog_get_variants lists its variants"
+    )
+
+
+def _require_stock(world: World, row: int, variant: Variant, quantity: int) -> None:
+    if not world.in_stock(row, variant):
+        raise DomainError(DomainCode.OUT_OF_STOCK, "sold out")
+    if quantity > world.stock(row):
+        raise DomainError(DomainCode.OUT_OF_STOCK, f"only {world.stock(row)} left")
+
+
+def _line(world: World, line_id: str) -> CartLine:
+    for line in world.cart:
+        if line.line_id == line_id:
+            return line
+    raise DomainError(DomainCode.UNKNOWN_LINE, "the cart has no such line; cart_view lists its lines")
+
+
+def _set_quantity(world: World, args: SetQuantityArgs) -> dict[str, Any]:
+    line = _line(world, args.line_id)
+    if args.quantity > line.quantity:
+        _require_stock(world, line.row, line.variant, args.quantity)
+    line.quantity = args.quantity
+    world.cart_changes += 1
+    return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
+
+
+def _remove(world: World, args: RemoveArgs) -> dict[str, Any]:
+    line = _line(world, args.line_id)
+    world.cart.remove(line)
+    world.cart_changes += 1
+    return {"removed": line.line_id, "lines_in_cart": len(world.cart)}
+
+
+CART_ADD = Tool(
+    "cart_add",
+    "Put a product into the cart.",
+    AddArgs,
+    _add,
+    writes=True,
+    aliases=(("qty", "quantity"),),
+)
+CART_VIEW = Tool("cart_view", "List the cart's lines.", ViewArgs, _view)
+CART_SET_QUANTITY = Tool(
+    "cart_set_quantity",
+    "Change a cart line's quantity.",
+    SetQuantityArgs,
+    _set_quantity,
+    writes=True,
+    aliases=(("qty", "quantity"),),
+)
+CART_REMOVE = Tool("cart_remove", "Take a line out of the cart.", RemoveArgs, _remove, writes=True)

@@ -1,0 +1,207 @@
+"""Catalog tools: search with exact filters and graded degradation, and variants."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field, create_model
+from rapidfuzz import fuzz, process
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
+from ecom_rlve.catalog.search import passing_rows
+from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.tools.tool import Args, Count, Tool
+from ecom_rlve.envs.world import World
+from ecom_rlve.models import DomainCode
+
+_SUGGESTIONS = 5
+_SUGGEST_AMONG = 20_000
+_REPLACEMENT_TRIES = 8
+
+Word = Annotated[str, Field(max_length=100)]
+
+
+class _SearchBase(Args):
+    query: str = Field(max_length=1000, description="What to look for, in words.")
+    limit: Annotated[Count, Field(ge=1, le=10)] = 5
+    offset: Annotated[Count, Field(ge=0, le=10_000)] = 0
+    category: Word | None = None
+    brand: Word | None = None
+    price_min: float | None = Field(default=None, ge=0)
+    price_max: float | None = Field(default=None, ge=0)
+    rating_min: float | None = Field(default=None, ge=0, le=5)
+    ship_days_max: Annotated[Count, Field(ge=0, le=1000)] | None = None
+    in_stock: bool | None = None
+    sort: Literal["relevance", "price_asc", "rating_desc", "ship_days_asc"] = "relevance"
+
+
+def _numeric_filter(name: str) -> str:
+    return f"{name}_{'min' if ATTRIBUTES[name].better == 'at_least' else 'max'}"
+
+
+_FILTERS: dict[str, Any] = {
+    **{name: (Word | None, None) for name in DISCRETE},
+    **{
+        _numeric_filter(name): (float | None, Field(default=None, ge=0, description=f"In {ATTRIBUTES[name].unit}."))
+        for name in NUMERIC
+    },
+}
+
+SearchArgs: type[_SearchBase] = create_model(
+    "SearchArgs", __base__=_SearchBase, __doc__="Arguments of ``catalog_search``.", **_FILTERS
+)
+
+
+class VariantsArgs(Args):
+    """Arguments of ``catalog_get_variants``."""
+
+    product_id: str = Field(max_length=64)
+
+
+def filter_constraints(args: _SearchBase) -> tuple[Constraint, ...]:
+    """Return the constraints that a search's filters state, in a fixed order; prices become integer cents."""
+    given = {name: value for name, value in args if value is not None}
+    stated = [
+        Constraint(name, Op.EQ, given[name].strip()) for name in ("category", "brand", *DISCRETE) if name in given
+    ]
+    for name, attribute, op, scale in _BOUNDS:
+        if name in given:
+            stated.append(Constraint(attribute, op, round(given[name] * scale) if scale > 1 else given[name]))
+    if given.get("in_stock"):
+        stated.append(Constraint("stock", Op.AT_LEAST, 1))
+    return tuple(stated)
+
+
+_BOUNDS: tuple[tuple[str, str, Op, int], ...] = (
+    ("price_min", "price", Op.AT_LEAST, 100),
+    ("price_max", "price", Op.AT_MOST, 100),
+    ("rating_min", "rating", Op.AT_LEAST, 1),
+    ("ship_days_max", "ship_days", Op.AT_MOST, 1),
+    *(
+        (_numeric_filter(name), name, Op.AT_LEAST if ATTRIBUTES[name].better == "at_least" else Op.AT_MOST, 1)
+        for name in NUMERIC
+    ),
+)
+
+
+def _check_vocabulary(shop: Shop, constraints: tuple[Constraint, ...]) -> None:
+    for constraint in constraints:
+        column = shop.catalog.column(constraint.attribute)
+        if column.vocabulary is None or column.encode(str(constraint.value)) is not None:
+            continue
+        near: list[str] = []
+        if len(column.vocabulary) <= _SUGGEST_AMONG:
+            scored = process.extract(
+                str(constraint.value), column.vocabulary, scorer=fuzz.WRatio, limit=_SUGGESTIONS, score_cutoff=50
+            )
+            near = [match for match, _, _ in scored]
+        hint = f"; did you mean {', '.join(near)}?" if near else ""
+        raise DomainError(
+            DomainCode.UNKNOWN_FILTER_VALUE, f"no product has the {constraint.attribute} {constraint.value!r}{hint}"
+        )
+
+
+def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
+    """Return the rows that pass the filters in this world, None for all.
+
+    A filter on an attribute passes every product whose category comes in variants of that attribute.
+    """
+    catalog = world.shop.catalog
+    by_variant = [c for c in constraints if any(k.variant_attribute == c.attribute for k in catalog.categories)]
+    rows = passing_rows(catalog, [constraint for constraint in constraints if constraint not in by_variant])
+    if by_variant and rows is None:
+        rows = np.arange(catalog.size, dtype=np.int32)
+    for constraint in by_variant:
+        assert rows is not None
+        free = _comes_in(world.shop, constraint.attribute)[catalog.category_codes[rows]]
+        rows = rows[free | satisfied(catalog, constraint, rows)]
+    if rows is not None and world.sold_out and any(c.attribute == "stock" for c in constraints):
+        rows = rows[~np.isin(rows, list(world.sold_out))]
+    return rows
+
+
+def _comes_in(shop: Shop, attribute: str) -> NDArray[np.bool_]:
+    return np.array([category.variant_attribute == attribute for category in shop.catalog.categories])
+
+
+def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
+    """Return the whole degraded result list of a search (at most ``top_k`` rows, best first) and how many rows pass.
+
+    A pure function of world and arguments; it books nothing as shown.
+    """
+    query = " ".join(args.query.casefold().split())
+    constraints = filter_constraints(args)
+    if not query and not constraints:
+        raise DomainError(DomainCode.EMPTY_QUERY, "say what to look for: a query in words, or at least one filter")
+    key = (query, constraints, args.sort, len(world.sold_out) if args.in_stock else 0)
+    if key not in world.pages:
+        _check_vocabulary(world.shop, constraints)
+        rows = filtered_rows(world, constraints)
+        search, top_k = world.shop.search, world.axes.top_k
+        if args.sort == "relevance":
+            ranked = search.rank(query, rows, top_k)
+        else:
+            ranked = search.order(args.sort, rows, top_k)
+        passing = world.shop.catalog.size if rows is None else len(rows)
+        world.pages[key] = (degraded(world, ranked.tolist(), f"{query}|{constraints}|{args.sort}"), passing)
+    return world.pages[key]
+
+
+def degraded(world: World, rows: list[int], search: str) -> tuple[int, ...]:
+    """Return ``rows`` with each replaced, with probability ``eps_rank``, by a random product of the same category.
+
+    Drawn from (episode seed, search): the same search gives the same list (SPEC §5.2). No row occurs twice.
+    """
+    eps = world.axes.eps_rank
+    if not eps or not rows:
+        return tuple(rows)
+    rng = world.streams.stream("degrade", search)
+    hit = (rng.random(len(rows)) < eps).tolist()
+    picks = rng.random((len(rows), _REPLACEMENT_TRIES))
+    taken = set(rows)
+    result = list(rows)
+    for at, row in enumerate(rows):
+        if not hit[at]:
+            continue
+        family = world.shop.catalog.rows_of_category(world.shop.catalog.category_of(row).name)
+        for pick in picks[at].tolist():
+            other = int(family[int(pick * len(family))])
+            if other not in taken:
+                taken.add(other)
+                result[at] = other
+                break
+    return tuple(result)
+
+
+def _search(world: World, args: _SearchBase) -> dict[str, Any]:
+    if args.offset + args.limit > world.axes.top_k:
+        raise DomainError(
+            DomainCode.PAGE_TOO_DEEP, f"offset + limit may not exceed {world.axes.top_k}; refine the search instead"
+        )
+    ranked, passing = ranked_page(world, args)
+    page = ranked[args.offset : args.offset + args.limit]
+    return {"results": [world.show(row) for row in page], "total": min(passing, world.axes.top_k)}
+
+
+def _variants(world: World, args: VariantsArgs) -> dict[str, Any]:
+    row = world.row_of(args.product_id)
+    world.variants_read.add(row)
+    return {
+        "product_id": args.product_id,
+        "variants": [
+            {**variant.shown(), "in_stock": world.in_stock(row, variant)} for variant in world.variants(row)
+        ],
+    }
+
+
+CATALOG_SEARCH = Tool(
+    "catalog_search",
+    "Search the catalog. Filters are exact; offset pages through the results.",
+    SearchArgs,
+    _search,
+)
+CATALOG_GET_VARIANTS = Tool("catalog_get_variants", "List a product's variants.", VariantsArgs, _variants)

@@ -1,0 +1,83 @@
+"""What a tool is: a typed argument model, a function of the world, and a declared effect.
+
+Schemas, briefs and docs are generated from these objects; nothing else describes a tool.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from ecom_rlve.envs.world import World
+
+
+class Args(BaseModel):
+    """Base of every tool's arguments: unknown fields and coercions are refused."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+
+def _whole(value: object) -> object:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+Count = Annotated[int, BeforeValidator(_whole)]
+"""A whole number; 5.0 is 5."""
+
+A = TypeVar("A", bound=Args)
+
+
+@dataclass(frozen=True)
+class Tool(Generic[A]):
+    """One tool."""
+
+    name: str
+    description: str
+    """One line for the model."""
+    args: type[A]
+    run: Callable[[World, A], dict[str, Any]]
+    """Returns the result; raises ``DomainError`` where the store says no."""
+    writes: bool = False
+    """Whether it changes the world beyond what has been shown."""
+    is_free: bool = False
+    """Costs no call and closes the turn (``ask_user``)."""
+    aliases: tuple[tuple[str, str], ...] = ()
+    """Accepted other names of arguments: (given, meant)."""
+
+    @cached_property
+    def schema(self) -> dict[str, Any]:
+        """The tool as an OpenAI function schema."""
+        return {
+            "type": "function",
+            "function": {"name": self.name, "description": self.description, "parameters": flat_schema(self.args)},
+        }
+
+
+_KEPT = ("type", "description", "enum", "minimum", "maximum", "exclusiveMinimum", "maxLength", "items", "maxItems")
+
+
+def flat_schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Return a model's JSON schema without titles, defaults of null and null branches: short, and flat for trainers."""
+    schema = model.model_json_schema()
+    properties = {name: _flat(field) for name, field in schema.get("properties", {}).items()}
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": schema.get("required", []),
+        "additionalProperties": False,
+    }
+
+
+def _flat(field: dict[str, Any]) -> dict[str, Any]:
+    branches = [branch for branch in field.get("anyOf", []) if branch.get("type") != "null"]
+    merged = {**(branches[0] if branches else {}), **field}
+    flat = {key: merged[key] for key in _KEPT if key in merged}
+    if merged.get("default") is not None:
+        flat["default"] = merged["default"]
+    if "const" in merged:
+        flat["enum"] = [merged["const"]]
+    return flat

@@ -1,0 +1,118 @@
+"""The world of one episode: a thin overlay over the shared shop (SPEC §5.1).
+
+Goal, tools and verifier read this one object. It is the only mutable thing of an episode besides the conversation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+
+from ecom_rlve.catalog.errors import UnknownProductError
+from ecom_rlve.envs.difficulty import Axes
+from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.variants import Variant, variants_of
+from ecom_rlve.models import DomainCode
+from ecom_rlve.streams import Streams
+
+_FIRST_DAY = date(2025, 1, 1)
+
+
+@dataclass(slots=True)
+class CartLine:
+    """One line of the cart."""
+
+    line_id: str
+    row: int
+    variant: Variant
+    quantity: int
+
+
+class World:
+    """Stock changes, variants, cart, what has been shown, the date."""
+
+    def __init__(self, shop: Shop, axes: Axes, streams: Streams, draw_history: Callable[[], tuple[int, ...]]) -> None:
+        self.shop = shop
+        self.axes = axes
+        self.streams = streams
+        self._draw_history = draw_history
+        self.cart: list[CartLine] = []
+        self.cart_changes = 0
+        """Lines ever added, changed or removed."""
+        self.lines_made = 0
+        self.shown: dict[int, None] = {}
+        """Rows that some result has shown, in order (SPEC §4: what r_hall accepts)."""
+        self.variants_read: set[int] = set()
+        """Rows whose variants the agent has read."""
+        self.sold_out: set[int] = set()
+        """Rows that sold out during the episode."""
+        self.sold_out_variants: set[str] = set()
+        """Ids of variants that sold out during the episode."""
+        self.stockouts_seen: set[int | str] = set()
+        """Sold-out rows and variant ids that a result has shown to be sold out."""
+        self.pages: dict[tuple[object, ...], tuple[tuple[int, ...], int]] = {}
+        """Ranked and degraded result lists by search, so that paging is consistent and cheap."""
+        self._variants: dict[int, tuple[Variant, ...]] = {}
+
+    @cached_property
+    def history(self) -> tuple[int, ...]:
+        """Rows of the visit history in the order shown; drawn when first asked for."""
+        return self._draw_history()
+
+    @property
+    def today(self) -> date:
+        """The store's date, from the seed, never from the clock."""
+        return _FIRST_DAY + timedelta(days=int(self.streams.stream("today").integers(365)))
+
+    @property
+    def seen(self) -> int:
+        """How many products and variant lists results have shown so far."""
+        return len(self.shown) + len(self.variants_read)
+
+    def row_of(self, product_id: str) -> int:
+        """Return a product's row; raises the domain error UNKNOWN_PRODUCT."""
+        try:
+            return self.shop.catalog.row_of(product_id)
+        except UnknownProductError:
+            raise DomainError(
+                DomainCode.UNKNOWN_PRODUCT, "no product has this id; use ids that search results show"
+            ) from None
+
+    def variants(self, row: int) -> tuple[Variant, ...]:
+        """Return a product's variants in listing order."""
+        if row not in self._variants:
+            self._variants[row] = variants_of(self.shop, self.streams, row)
+        return self._variants[row]
+
+    def stock(self, row: int) -> int:
+        """Units of a product on the shelf now."""
+        return 0 if row in self.sold_out else int(self.shop.catalog.column("stock").values[row])
+
+    def in_stock(self, row: int, variant: Variant | None = None) -> bool:
+        """Tell whether a product (in this variant) can be bought now; remembers a sold-out one as seen to be so."""
+        if row in self.sold_out:
+            self.stockouts_seen.add(row)
+        if variant is not None and variant.id in self.sold_out_variants:
+            self.stockouts_seen.add(variant.id)
+            return False
+        return self.stock(row) > 0
+
+    def show(self, row: int) -> dict[str, object]:
+        """Return a product's card and book the product as shown."""
+        self.shown[row] = None
+        return self.card(row)
+
+    def card(self, row: int) -> dict[str, object]:
+        """Return a product's card without booking it as shown."""
+        return {**self.shop.card(row), "in_stock": self.in_stock(row)}
+
+    def shown_ids(self) -> set[str]:
+        """Product ids that some result has shown."""
+        return {self.shop.catalog.ids[row] for row in self.shown}
+
+    def cart_ids(self) -> tuple[str, ...]:
+        """Product ids in the cart as it stands."""
+        return tuple(self.shop.catalog.ids[line.row] for line in self.cart)

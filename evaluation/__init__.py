@@ -1,0 +1,1 @@
+"""Judging agents: built-in agents, soundness, benchmarks, playing by hand."""

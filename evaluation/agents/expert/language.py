@@ -1,0 +1,109 @@
+"""Reading a customer's sentences: a small, fuzzy, template-free understanding of shopping talk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rapidfuzz import fuzz
+
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+(?![^\"]*\"(?:[^\"]*\"[^\"]*\")*[^\"]*$)|\n")
+_NUMBER_WORDS = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
+_PRICE = re.compile(r"\$\s?(\d[\d,]*)(?:\.(\d\d))?")
+_MEASURE = re.compile(r"(\d+(?:\.\d+)?)\s?(watts?|w|litres?|l|ml|kilos?|kg|grams?|g|cm|hours?|h)\b", re.IGNORECASE)
+_SCALE = {"l": 1000.0, "litre": 1000.0, "kg": 1000.0, "kilo": 1000.0}
+_BRAND = re.compile(r"\b(?:from|by|[Bb]\w{2,5})\s+((?:[A-Z][\w&'’.-]*\s?){1,3})")
+_QUOTED = re.compile(r"\"(.+?)\"")
+_WORD = re.compile(r"[\w&'’.+/-]+")
+_TYPO_SCORE = 78
+_SHORT = 5
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences and list entries of a text; a quoted title is never cut."""
+    parts = _SENTENCE.split(text.replace("; and ", "; "))
+    return [part.strip() for part in parts if part and part.strip()]
+
+
+def words(text: str) -> list[str]:
+    """Return the casefolded words of a text without closing punctuation."""
+    return [word.strip(".'’").casefold() for word in _WORD.findall(text)]
+
+
+def likeness(value: str, text: str) -> float:
+    """Return how well some passage of ``text`` spells ``value``, 0 to 100; short words must match exactly."""
+    target, tokens = value.casefold().split(), words(text)
+    best = 0.0
+    for start in range(len(tokens) - len(target) + 1):
+        passage = tokens[start : start + len(target)]
+        if passage == target:
+            return 100.0
+        if all(a == b or (min(len(a), len(b)) >= _SHORT - 1 and a[:1] == b[:1]) for a, b in zip(passage, target, strict=True)):
+            score = min(fuzz.ratio(a, b) for a, b in zip(passage, target, strict=True))
+            best = max(best, score)
+    return best if best >= _TYPO_SCORE else 0.0
+
+
+def best_said(values: Iterable[str], text: str) -> str | None:
+    """Return the value that the text spells best, the longest on a tie; None where it spells none."""
+    scored = [(likeness(value, text), len(value), value) for value in values]
+    score, _, value = max(scored, default=(0.0, 0, ""))
+    return value if score else None
+
+
+def prices(text: str) -> list[float]:
+    """Return the prices that a text names, in the catalog's currency."""
+    return [float(f"{whole.replace(',', '')}.{cents or '00'}") for whole, cents in _PRICE.findall(text)]
+
+
+def measures(text: str) -> list[float]:
+    """Return the numbers with units that a text names, in canonical units (g, ml, W, cm, h)."""
+    found = []
+    for number, unit in _MEASURE.findall(text):
+        found.append(round(float(number) * _SCALE.get(unit.casefold().rstrip("s"), 1.0), 6))
+    return found
+
+
+def brand_said(text: str) -> str | None:
+    """Return what follows "from", "by" or "brand" in capitals, however it is spelled."""
+    match = _BRAND.search(text)
+    return match.group(1).strip(" .,;") if match else None
+
+
+def quoted(text: str) -> str | None:
+    """Return the first quoted passage of a text."""
+    match = _QUOTED.search(text)
+    return match.group(1) if match else None
+
+
+def count_before(noun_words: Iterable[str], text: str) -> int | None:
+    """Return the number of pieces said right before one of the nouns ("three desk lamps"), None where none is."""
+    tokens = words(text)
+    for noun in noun_words:
+        target = noun.casefold().split()
+        for start in range(1, len(tokens) - len(target) + 1):
+            passage = " ".join(tokens[start : start + len(target)])
+            if fuzz.ratio(passage, " ".join(target)) >= _TYPO_SCORE:
+                # "three pairs of sandals" counts from before the container.
+                number = _count(tokens[start - 3 if tokens[start - 1] == "of" and start > 2 else start - 1])
+                if number is not None:
+                    return number
+    return None
+
+
+def _count(token: str) -> int | None:
+    if token.isdigit() and 0 < int(token) <= 10:
+        return int(token)
+    return _NUMBER_WORDS.get(token)
+
+
+def singular(plural: str) -> str:
+    """Return a noun's singular by the plain rules, as categories are named in the plural."""
+    head, _, last = plural.rpartition(" ")
+    if last.endswith("ies") and len(last) > 4:
+        last = last[:-3] + "y"
+    elif last.endswith(("sses", "shes", "ches", "xes", "zzes")):
+        last = last[:-2]
+    elif last.endswith("s") and not last.endswith("ss"):
+        last = last[:-1]
+    return f"{head} {last}".strip()

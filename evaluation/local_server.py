@@ -1,0 +1,67 @@
+"""A server of one's own, in a child process, for as long as a block lasts."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx
+
+_POLL_S = 0.1
+_STOP_S = 10
+
+
+class LocalServerError(RuntimeError):
+    """The child process ended, or did not answer in time; the message holds its last words."""
+
+
+@contextmanager
+def local_server(*arguments: str, start_timeout: float = 120) -> Iterator[str]:
+    """Run ``ecom-rlve serve`` on a free port of this machine and yield its URL.
+
+    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` where it is not healthy within
+    ``start_timeout`` seconds.
+    """
+    port = _free_port()
+    command = [sys.executable, "-P", "-m", "ecom_rlve.cli", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    with tempfile.TemporaryFile("w+") as output:
+        # Its own process group: Ctrl-C ends the game first, and the game ends the server.
+        process = subprocess.Popen([*command, *arguments], stdout=output, stderr=output, start_new_session=True)
+        try:
+            url = f"http://127.0.0.1:{port}"
+            if not _is_healthy(url, process, start_timeout):
+                output.seek(0)
+                raise LocalServerError(f"the server did not start:\n{output.read()[-2000:].strip()}")
+            yield url
+        finally:
+            process.terminate()
+            try:
+                process.wait(_STOP_S)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+def _is_healthy(url: str, process: subprocess.Popen[bytes], timeout: float) -> bool:
+    deadline = time.monotonic() + timeout
+    with httpx.Client(trust_env=False, timeout=5) as http:
+        while process.poll() is None and time.monotonic() < deadline:
+            try:
+                if http.get(f"{url}/health").is_success:
+                    return True
+            except httpx.RequestError:
+                pass
+            time.sleep(_POLL_S)
+    return False

@@ -1,0 +1,138 @@
+"""How an episode looks in a terminal: conversation, tool results as tables, the reward's parts.
+
+Everything shown comes from a server and, in the end, from a product feed: control characters are taken out, and
+nothing is read as markup.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
+
+CELL_WIDTH = 46
+PIPE_WIDTH = 120
+_REWARDS = ("r_task", "r_eff", "r_hall", "r_total")
+_NAMES = {"user": "customer", "assistant": "agent", "tool": "store"}
+_STYLES = {
+    "customer": "bold cyan",
+    "agent": "bold green",
+    "calls": "yellow",
+    "answers": "yellow",
+    "store": "magenta",
+    "refuses": "red",
+}
+
+
+def terminal() -> Console:
+    """Return the console of standard output: coloured in a terminal, plain in a pipe."""
+    return Console(highlight=False, width=None if sys.stdout.isatty() else PIPE_WIDTH)
+
+
+def say(console: Console, speaker: str, text: str) -> None:
+    """Print what somebody said, behind their name."""
+    console.print(Text.assemble((f"{speaker:>9}  ", _STYLES[speaker]), clean(text)), highlight=False)
+
+
+def show_customer(console: Console, message: str) -> None:
+    """Print the customer's words; nothing where they said none."""
+    if message:
+        say(console, "customer", message)
+
+
+def show_action(console: Console, action: Mapping[str, Any]) -> None:
+    """Print an agent's action: message, calls, answer, or raw text."""
+    for key in ("text", "assistant_message"):
+        if action.get(key):
+            say(console, "agent", str(action[key]))
+    for call in action.get("tool_calls") or ():
+        args = ", ".join(f"{name}={_cell(value)}" for name, value in (call.get("args") or {}).items())
+        say(console, "calls", f"{call.get('name')}({args})")
+    if action.get("answer") is not None:
+        say(console, "answers", json.dumps(action["answer"], ensure_ascii=False))
+
+
+def show_tool_results(console: Console, results: Sequence[ToolResult], most_rows: int | None = None) -> None:
+    """Print tool results: lists of objects as tables of at most ``most_rows`` rows, the rest as one line."""
+    for result in results:
+        if result.error is not None:
+            say(console, "refuses", f"{result.name}: {result.code or 'error'}: {result.error}")
+            continue
+        fields = result.result or {}
+        tables = {name: value for name, value in fields.items() if _is_table(value)}
+        plain = ", ".join(f"{name}: {_cell(value)}" for name, value in fields.items() if name not in tables)
+        say(console, "store", f"{result.name}: {plain}" if plain else result.name)
+        for rows in tables.values():
+            console.print(_table(rows[:most_rows]))
+            if most_rows is not None and len(rows) > most_rows:
+                console.print(Text(f"… and {len(rows) - most_rows} more"), style="dim")
+
+
+def show_result(console: Console, result: EpisodeResult) -> None:
+    """Print how an episode ended and what it earned."""
+    table = Table(title="Result", show_header=False)
+    for name in _REWARDS:
+        table.add_row(name, f"{getattr(result, name):+.2f}")
+    table.add_row("is_correct", "yes" if result.is_correct else "no")
+    table.add_row("ended by", clean(f"{result.termination}{f': {result.reason}' if result.reason else ''}"))
+    table.add_row("turns", f"{result.turns} ({result.effective_turns} counted)")
+    if result.goal is not None:
+        table.add_row("goal", Text(clean(json.dumps(result.goal, ensure_ascii=False))))
+    console.print(table)
+
+
+def show_state(console: Console, state: EpisodeState) -> None:
+    """Print a conversation so far."""
+    for message in state.messages:
+        say(console, _NAMES[message.role], message.content)
+
+
+def clean(text: str) -> str:
+    """Return ``text`` with control characters, which could drive the terminal, replaced by blanks."""
+    return "".join(char if char.isprintable() or char == "\n" else " " for char in text)
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, dict) for row in value)
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """Return a table whose columns are those that most rows have; what else a row holds stands in the last one."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    common = [name for name in names if 2 * sum(name in row for row in rows) > len(rows)]
+    others = [name for name in names if name not in common]
+    table = Table()
+    for name in common:
+        table.add_column(Text(clean(name)), overflow="fold", no_wrap=name.endswith("_id"))
+    if others:
+        table.add_column("more", overflow="fold")
+    for row in rows:
+        cells = [_cell(row.get(name)) for name in common]
+        if others:
+            cells.append(", ".join(f"{name}: {_cell(row[name])}" for name in others if name in row))
+        table.add_row(*map(Text, cells))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return shorten(", ".join(map(_cell, value)))
+    if isinstance(value, dict):
+        return shorten(", ".join(f"{name}: {_cell(item)}" for name, item in value.items()))
+    return shorten(clean(str(value)).replace("\n", " "))
+
+
+def shorten(text: str) -> str:
+    """Return ``text`` cut to :data:`CELL_WIDTH` characters."""
+    return text if len(text) <= CELL_WIDTH else text[: CELL_WIDTH - 1] + "…"

@@ -1,0 +1,241 @@
+"""The proof that rewards mean something: the table of SPEC §11, measured through the HTTP server.
+
+``python -m ecom_rlve.evaluation.soundness --env CART --episodes 200`` starts a server, plays, prints the table, and
+exits non-zero where a bound fails. A bound fails only where the exact interval (95 %, Bonferroni over the table's
+cells) lies wholly beyond it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ecom_rlve.evaluation.agents import BLIND, EMPTY, LAZY, Agent, make_agent
+from ecom_rlve.evaluation.agents.empty import BreakFormat
+from ecom_rlve.evaluation.agents.oracle import oracles
+from ecom_rlve.evaluation.local_server import local_server
+from ecom_rlve.evaluation.runner import Job, Record, play_all
+from ecom_rlve.evaluation.statistics import clopper_pearson, paired_p_value
+from ecom_rlve.models import Style, Termination
+
+DIFFICULTIES = (0, 3, 6, 9, 12)
+_LAZY_FROM = 3
+_GUESS_GAP = 0.2
+_J_LEAST = 0.99
+_EMPTY_MOST = 0.01
+_EXPERT_AT_0 = 0.95
+_STRICT_FROM = 100
+"""Episodes per cell from which a lazy policy must lie below the expert significantly, not merely not above."""
+_FALLERS = ("expert", *LAZY)
+
+
+@dataclass(slots=True)
+class Table:
+    """Records by (policy, style, difficulty), and the bounds that failed."""
+
+    env_id: str
+    episodes: int
+    cells: dict[tuple[str, Style, int], list[Record]]
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def confidence(self) -> float:
+        """Per-cell confidence: 95 % over the whole table."""
+        return 1 - 0.05 / max(1, len(self.cells))
+
+    def correct(self, policy: str, d: int, style: Style = "turn") -> int:
+        """Return how many episodes of a cell were correct."""
+        return sum(record.result.is_correct for record in self.cells[policy, style, d])
+
+    def share(self, policy: str, d: int, style: Style = "turn") -> float:
+        """Return the share of a cell's episodes that were correct."""
+        return self.correct(policy, d, style) / len(self.cells[policy, style, d])
+
+    def interval(self, policy: str, d: int) -> tuple[float, float]:
+        """Return the exact interval of a cell's success."""
+        return clopper_pearson(self.correct(policy, d), len(self.cells[policy, "turn", d]), self.confidence)
+
+    def rewards(self, policy: str, d: int) -> list[float]:
+        """Return r_total of a cell's episodes in seed order."""
+        return [record.result.r_total for record in self.cells[policy, "turn", d]]
+
+    def require(self, holds: bool, message: str) -> None:
+        """Note a failed bound."""
+        if not holds:
+            self.failures.append(message)
+
+
+def chance(env_id: str, d: int, source: str) -> float:
+    """Return a blind policy's chance: 1 / (candidates of the right kind in the world) where it has some (SPEC §11)."""
+    if env_id == "CART" and source.endswith("of_history"):
+        items = min(5, 1 + d // 3)
+        return 1 / (2 * 3 * max(4, 2 * items + 2))
+    return 0.0
+
+
+def jobs_of(env_id: str, episodes: int, difficulties: Sequence[int], oracle: Callable[[], Agent]) -> list[Job]:
+    """Return every episode of the table: each policy at each difficulty on the same seeds."""
+    jobs = []
+    for d in difficulties:
+        for seed in range(episodes):
+            jobs += [Job("oracle", oracle, env_id, d, seed, style) for style in ("turn", "tool")]  # type: ignore[arg-type]
+            jobs.append(Job("break_format", BreakFormat, env_id, d, seed))
+            for name in ("expert", *LAZY, *EMPTY, *BLIND):
+                jobs.append(Job(name, partial(make_agent, name, env_id, seed), env_id, d, seed))
+    return jobs
+
+
+def judge(table: Table, difficulties: Sequence[int]) -> None:
+    """Check every bound of SPEC §11 and note the failures."""
+    for d in difficulties:
+        _judge_oracle(table, d)
+        _judge_empty_and_blind(table, d)
+        _judge_lazy(table, d)
+    _judge_expert(table, difficulties)
+    _judge_order(table)
+
+
+def _judge_oracle(table: Table, d: int) -> None:
+    for style in ("turn", "tool"):
+        records = table.cells["oracle", style, d]  # type: ignore[index]
+        bad = [record.seed for record in records if not record.result.is_correct or record.result.r_task != 1.0]
+        table.require(not bad, f"d={d}: oracle ({style}) misses r_task = 1 on seeds {bad[:10]}")
+
+
+def _judge_empty_and_blind(table: Table, d: int) -> None:
+    for name in (*EMPTY, "break_format"):
+        low, _ = table.interval(name, d)
+        table.require(low <= _EMPTY_MOST, f"d={d}: empty policy {name} is correct in {table.share(name, d):.1%}")
+    for name in BLIND:
+        low, _ = table.interval(name, d)
+        most = max(_EMPTY_MOST, 1.5 * chance(table.env_id, d, name))
+        table.require(low <= most, f"d={d}: blind policy {name}: {table.share(name, d):.1%} > {most:.1%}")
+
+
+def _judge_lazy(table: Table, d: int) -> None:
+    if d < _LAZY_FROM:
+        return
+    expert = table.rewards("expert", d)
+    for name in LAZY:
+        lazy = table.rewards(name, d)
+        if table.episodes >= _STRICT_FROM:
+            p = paired_p_value(lazy, expert)
+            table.require(p < 0.05, f"d={d}: lazy policy {name} is not significantly below the expert (p = {p:.3f})")
+        else:
+            p = paired_p_value(expert, lazy)
+            table.require(p > 1 - table.confidence, f"d={d}: lazy policy {name} is above the expert (p = {p:.3f})")
+    gap = table.share("expert", d) - table.share("guess_and_wait", d)
+    slack = 0.0 if table.episodes >= _STRICT_FROM else 0.5
+    table.require(gap >= _GUESS_GAP - slack, f"d={d}: guess_and_wait is only {gap:.2f} below the expert")
+
+
+def _judge_expert(table: Table, difficulties: Sequence[int]) -> None:
+    if 0 in difficulties:
+        _, high = table.interval("expert", 0)
+        table.require(high >= _EXPERT_AT_0, f"expert at d=0: {table.share('expert', 0):.1%} < {_EXPERT_AT_0:.0%}")
+    for easier, harder in zip(difficulties, difficulties[1:], strict=False):
+        rises = table.interval("expert", harder)[0] > table.interval("expert", easier)[1]
+        table.require(not rises, f"the expert's success rises from d={easier} to d={harder}")
+    first, last = difficulties[0], difficulties[-1]
+    falls = [name for name in _FALLERS if table.interval(name, last)[1] < table.interval(name, first)[0]]
+    if table.episodes >= _STRICT_FROM and last > first:
+        table.require(bool(falls), f"no rung of the expert falls significantly from d={first} to d={last}")
+
+
+def reward_classes(table: Table) -> dict[str, list[float]]:
+    """Return r_total by how an episode ended, without those that named unseen ids."""
+    classes: dict[str, list[float]] = {"correct": [], "partly right": [], "wrong": [], "quit": [], "format failure": []}
+    for (policy, _, _), records in table.cells.items():
+        for record in records:
+            result = record.result
+            if result.r_hall < 0:
+                continue
+            if result.termination is Termination.FORMAT_FAILURE:
+                kind = "format failure"
+            elif result.is_correct:
+                kind = "correct"
+            elif result.termination is not Termination.ANSWERED or policy in ("answer_at_once", "decline"):
+                kind = "quit"
+            else:
+                kind = "partly right" if result.r_task > -1 else "wrong"
+            classes[kind].append(result.r_total)
+    return classes
+
+
+def _judge_order(table: Table) -> None:
+    means = {kind: sum(values) / len(values) for kind, values in reward_classes(table).items() if values}
+    kinds = list(means)
+    for better, worse in zip(kinds, kinds[1:], strict=False):
+        is_ordered = means[better] > means[worse] or (worse == "quit" and means[better] >= means[worse])
+        table.require(is_ordered, f"mean reward of {better} ({means[better]:.3f}) is not above {worse}")
+
+
+def markdown(table: Table, difficulties: Sequence[int]) -> str:
+    """Return the table as Markdown: share correct per policy and difficulty, J, mean rewards."""
+    head = f"| {table.env_id}, {table.episodes} episodes a cell | " + " | ".join(f"d={d}" for d in difficulties) + " |"
+    lines = [head, "|---|" + "---|" * len(difficulties)]
+    for style in ("turn", "tool"):
+        cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]  # type: ignore[arg-type]
+        lines.append(f"| oracle ({style}) | " + " | ".join(cells) + " |")
+    for name in ("expert", *LAZY, *BLIND, *EMPTY, "break_format"):
+        cells = [_cell(table, name, d) for d in difficulties]
+        lines.append(f"| {name} | " + " | ".join(cells) + " |")
+    j = [table.share("oracle", d) - max(table.share(name, d) for name in EMPTY) for d in difficulties]
+    lines.append("| **J** | " + " | ".join(f"**{value:.3f}**" for value in j) + " |")
+    ordered = ", ".join(
+        f"{kind} {sum(values) / len(values):+.3f}" for kind, values in reward_classes(table).items() if values
+    )
+    return "\n".join(lines) + f"\n\nMean r_total: {ordered}."
+
+
+def _cell(table: Table, name: str, d: int) -> str:
+    rewards = table.rewards(name, d)
+    if name in EMPTY or name == "break_format":
+        return f"{table.share(name, d):.3f} (≤ {clopper_pearson(table.correct(name, d), len(rewards))[1]:.3f})"
+    return f"{table.share(name, d):.3f} ({sum(rewards) / len(rewards):+.2f})"
+
+
+def tabulate(env_id: str, episodes: int, records: Sequence[Record]) -> Table:
+    """Return the records by cell, in seed order."""
+    cells: dict[tuple[str, Style, int], list[Record]] = {}
+    for record in records:
+        cells.setdefault((record.policy, record.style, record.difficulty), []).append(record)
+    return Table(env_id, episodes, cells)
+
+
+def main(
+    env: Annotated[str, typer.Option(help="Environment id.")] = "CART",
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes a cell.")] = 200,
+    catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
+    difficulties: Annotated[str, typer.Option(help="Comma-separated difficulties.")] = "0,3,6,9,12",
+    url: Annotated[str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")] = None,
+) -> None:
+    """Print the soundness table; exit 1 where a bound fails."""
+    levels = [int(level) for level in difficulties.split(",")]
+    env_id = env.upper().removeprefix("E_")
+    jobs = jobs_of(env_id, episodes, levels, oracles(catalog))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with (
+        nullcontext(url) if url else local_server("--catalog", catalog) as address,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+    ):
+        bar = progress.add_task(f"{env_id} episodes", total=len(jobs))
+        records = play_all(str(address), jobs, done=lambda: progress.advance(bar))
+    table = tabulate(env_id, episodes, records)
+    judge(table, levels)
+    print(markdown(table, levels))
+    for failure in table.failures:
+        print(f"FAILED: {failure}")
+    print("sound" if not table.failures else f"{len(table.failures)} bounds failed")
+    raise typer.Exit(1 if table.failures else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,292 @@
+"""Wire types shared by server and client: what travels, and every code that may travel.
+
+Nothing here knows how an episode works; field docstrings are what ``/schema`` and ``/docs`` show.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_SEED = 2**63 - 1
+MAX_DIFFICULTY = 20
+Style = Literal["turn", "tool"]
+Split = Literal["train", "eval", "test"]
+
+
+class ErrorCode(StrEnum):
+    """Every code an error answer may carry; the only place where one is spelled."""
+
+    INVALID_JSON = "INVALID_JSON"
+    """The body or frame is not JSON (NaN and Infinity are not JSON either)."""
+    VALIDATION_ERROR = "VALIDATION_ERROR"
+    """JSON of the wrong shape: a field is missing, unknown or of the wrong type."""
+    UNKNOWN_TYPE = "UNKNOWN_TYPE"
+    """A WebSocket frame of no known type."""
+    EXECUTION_ERROR = "EXECUTION_ERROR"
+    """The request was understood and cannot be carried out now."""
+    CAPACITY_REACHED = "CAPACITY_REACHED"
+    """All places for live episodes are taken; try again later."""
+    FACTORY_ERROR = "FACTORY_ERROR"
+    """OpenEnv's code for an environment that cannot be made; never sent by this server."""
+    SESSION_ERROR = "SESSION_ERROR"
+    """OpenEnv's code for a broken session; sent only with an internal error."""
+    UNKNOWN_ENV = "UNKNOWN_ENV"
+    """No environment or collection has this name."""
+    UNKNOWN_EPISODE = "UNKNOWN_EPISODE"
+    """No live episode has this id: it never existed, expired or was deleted."""
+    EPISODE_EXISTS = "EPISODE_EXISTS"
+    """A live episode has this id already."""
+    NOT_RESET = "NOT_RESET"
+    """A step or state was asked for before any reset."""
+    EPISODE_DONE = "EPISODE_DONE"
+    """The episode has ended; reset starts a new one."""
+    DIFFICULTY_TOO_HIGH = "DIFFICULTY_TOO_HIGH"
+    """The loaded catalog cannot serve this difficulty in this environment."""
+    GENERATION_FAILED = "GENERATION_FAILED"
+    """No goal could be drawn for this seed from the loaded catalog."""
+    REQUEST_CONFLICT = "REQUEST_CONFLICT"
+    """This request id was used before with another body."""
+    PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
+    """The body or frame exceeds the size limit."""
+    UNAUTHORIZED = "UNAUTHORIZED"
+    """The bearer token is missing or wrong."""
+    NOT_FOUND = "NOT_FOUND"
+    """No such route, or no such method on it."""
+    INTERNAL_ERROR = "INTERNAL_ERROR"
+    """A fault of the server; the episode is unchanged."""
+
+
+class DomainCode(StrEnum):
+    """Every code a tool result may carry in ``error``: the store said no, the episode goes on."""
+
+    UNKNOWN_PRODUCT = "UNKNOWN_PRODUCT"
+    UNKNOWN_VARIANT = "UNKNOWN_VARIANT"
+    UNKNOWN_LINE = "UNKNOWN_LINE"
+    UNKNOWN_FILTER_VALUE = "UNKNOWN_FILTER_VALUE"
+    OUT_OF_STOCK = "OUT_OF_STOCK"
+    PAGE_TOO_DEEP = "PAGE_TOO_DEEP"
+    EMPTY_QUERY = "EMPTY_QUERY"
+
+
+class Termination(StrEnum):
+    """Why an episode ended."""
+
+    ANSWERED = "answered"
+    FORMAT_FAILURE = "format_failure"
+    TURN_BUDGET = "turn_budget"
+    CUSTOMER_LEFT = "customer_left"
+
+
+class ToolCall(BaseModel):
+    """One tool call of an agent."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    args: dict[str, Any] = Field(default_factory=dict)
+    """Arguments by name; ``arguments`` (an object or a JSON string) is accepted for it."""
+
+
+class Action(BaseModel):
+    """One agent action: either the structured fields, or ``text`` with a model's raw output.
+
+    The server reads actions leniently where a *model* may err (that is a format failure of the episode, reward -1),
+    strictly where a *client* errs (that is an error answer and costs nothing); this class states the intended shape.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    assistant_message: str = ""
+    """Said to the customer."""
+    tool_calls: list[ToolCall] = Field(default_factory=list)
+    """At most ``tool_budget`` calls, executed in order; ``ask_user`` is free."""
+    answer: dict[str, Any] | None = None
+    """The environment's answer object; ``{"done": true}`` submits."""
+    end_turn: bool = True
+    """False keeps the turn open (style ``tool`` only)."""
+    text: str | None = None
+    """Raw output of a model, instead of the other fields."""
+    metadata: dict[str, Any] = Field(default_factory=dict)
+    """The client's own notes; ``request_id`` in it makes a repeated step harmless. Never read otherwise."""
+
+
+class ResetRequest(BaseModel):
+    """Arguments of a reset, all optional; unknown ones are ignored (trainers send whole dataset rows)."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    env_id: Annotated[str, Field(max_length=64)] | None = None
+    """Environment, case-insensitive: ``CART``, ``E_CART``, ``cart``."""
+    collection: str | list[str] | None = None
+    """``C1 C2 C4 C8`` or a list of environment ids; one is drawn where ``env_id`` is absent."""
+    difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True)] | None = None
+    """0 to 20; absent: the easiest."""
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True)] | None = None
+    """Absent: drawn by the server and returned."""
+    episode_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """The client's own id of the episode; absent: an unguessable one is made."""
+    split: Split = "train"
+    """Which third of the target products."""
+    style: Style = "turn"
+    """``turn``: an action is a turn; ``tool``: a tool at a time."""
+    axes: dict[str, float] = Field(default_factory=dict)
+    """Overrides of single difficulty axes, for ablations."""
+    include: list[Literal["tools", "instructions"]] = Field(default_factory=lambda: ["tools", "instructions"])  # type: ignore[arg-type]
+    """What the first observation carries besides the opening."""
+    request_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """A repeated reset with this id returns the stored answer."""
+
+
+class StepRequest(BaseModel):
+    """One step over HTTP."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    episode_id: Annotated[str, Field(min_length=1, max_length=255)]
+    action: dict[str, Any]
+    """See :class:`Action`."""
+    request_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """A repeated step with this id returns the stored answer and applies nothing."""
+    timeout_s: float | None = None
+    """Accepted for OpenEnv's clients; not used."""
+
+
+class ToolResult(BaseModel):
+    """What one tool call gave."""
+
+    name: str
+    result: dict[str, Any] | None = None
+    error: str | None = None
+    """What was wrong and what to do."""
+    code: DomainCode | None = None
+
+
+class EpisodeResult(BaseModel):
+    """How an episode ended (SPEC §4)."""
+
+    r_task: float
+    r_eff: float
+    r_hall: float
+    r_total: float
+    """0.75 r_task + 0.15 r_eff + 0.10 r_hall in [-1, 1]; -1 for a format failure."""
+    is_correct: bool
+    termination: Termination
+    turns: int
+    effective_turns: int
+    """Turns without the customer-caused ones, at least 1."""
+    style: Style
+    reason: str | None = None
+    """What broke the format, where something did."""
+    goal: dict[str, Any] | None = None
+    """Only where the server is configured to reveal it."""
+
+
+class Observation(BaseModel):
+    """What the policy may see. Only what is new since the last step; the whole conversation is at ``state``."""
+
+    episode_id: str
+    turn: int
+    """Closed turns so far."""
+    turns_left: int
+    """Turns the agent may still take."""
+    tool_calls_left: int
+    """Calls that the open turn still holds."""
+    user_message: str
+    """What the customer said; empty where they had nothing to say."""
+    tool_results: list[ToolResult]
+    done: bool
+    reward: float | None
+    """None on reset, 0.0 on every non-final step, the episode's total at the end."""
+    env_id: str | None = None
+    today: str | None = None
+    """The store's date, ISO 8601 (reset only)."""
+    max_turns: int | None = None
+    tool_budget: int | None = None
+    """Tool calls per turn (reset only)."""
+    instructions: str | None = None
+    tools: list[dict[str, Any]] | None = None
+    """OpenAI function schemas (reset only)."""
+    difficulty: int | None = None
+    """Only where the server discloses it to the policy."""
+    seed: int | None = None
+    """Only where the server discloses it to the policy."""
+    truncated: int | None = None
+    """Product cards dropped from the end because the observation was too large."""
+    result: EpisodeResult | None = None
+    """Only with ``done``."""
+
+
+class EpisodeMetadata(BaseModel):
+    """The resolved arguments of an episode, beside the observation and never in it."""
+
+    env_id: str
+    difficulty: int
+    seed: int
+    split: Split
+    style: Style
+    axes: dict[str, float]
+    version: str
+    catalog: str
+    """Fingerprint of the catalog."""
+
+
+class StepResponse(BaseModel):
+    """Answer to a reset or a step."""
+
+    observation: Observation
+    reward: float | None
+    done: bool
+    metadata: EpisodeMetadata
+
+
+class Message(BaseModel):
+    """One line of a conversation."""
+
+    role: Literal["user", "assistant", "tool"]
+    content: str
+
+
+class EpisodeState(BaseModel):
+    """The whole conversation so far, for people and trainers; holds nothing of the goal."""
+
+    episode_id: str
+    step_count: int
+    """Steps applied since reset."""
+    turn: int
+    done: bool
+    env_id: str
+    difficulty: int
+    seed: int
+    split: Split
+    style: Style
+    messages: list[Message]
+
+
+class ErrorDetail(BaseModel):
+    """What went wrong with a request, and what to do."""
+
+    code: ErrorCode
+    message: str
+    errors: list[dict[str, Any]] | None = None
+    """Field by field, where a body had the wrong shape."""
+
+
+class ErrorResponse(BaseModel):
+    """Body of every HTTP answer with status 400 or above."""
+
+    error: ErrorDetail
+
+
+class EnvironmentInfo(BaseModel):
+    """One environment of a server."""
+
+    env_id: str
+    title: str
+    version: str
+    max_difficulty: int
+    """The highest difficulty that the loaded catalog can serve."""
+    tools: list[str]
+    answer_schema: dict[str, Any]

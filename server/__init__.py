@@ -1,0 +1,1 @@
+"""The server: HTTP, WebSocket and JSON-RPC over live episodes; it knows no task by name."""

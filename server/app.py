@@ -1,0 +1,156 @@
+"""The application: settings in, ASGI out. ``create_app`` is the only constructor, and importing builds nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+import time
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI, Request, WebSocket
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+import ecom_rlve
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.server.auth import BearerToken
+from ecom_rlve.server.errors import translate
+from ecom_rlve.server.routes import Routes, components
+from ecom_rlve.server.service import Service
+from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.websocket import serve_socket
+
+_REAP_EVERY_S = 30.0
+# Not __name__: that is "__main__" where this module is run.
+_logger = logging.getLogger("ecom_rlve.server")
+
+
+class _Api(FastAPI):
+    """FastAPI whose OpenAPI also holds the bodies that the handlers parse themselves."""
+
+    def openapi(self) -> dict[str, Any]:
+        """Return the OpenAPI document."""
+        if self.openapi_schema is None:
+            schema = super().openapi()
+            schema.setdefault("components", {}).setdefault("schemas", {}).update(components())
+        return super().openapi()
+
+
+def create_app(settings: Settings, *, shop: Shop | None = None, now: Callable[[], float] = time.monotonic) -> FastAPI:
+    """Build the server.
+
+    Args:
+        settings: what the operator chose.
+        shop: an open shop; None opens ``settings.catalog`` here and now.
+        now: the clock of the idle expiry, in seconds.
+    """
+    service = Service(settings, shop or Shop.open(settings.catalog, settings.cache_dir), now)
+
+    @contextlib.asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        facts = service.metadata()["catalog"]
+        _logger.info("start catalog=%s size=%d fingerprint=%s", facts["source"], facts["size"], facts["fingerprint"])
+        reaper = asyncio.create_task(_reap(service))
+        yield
+        reaper.cancel()
+        service.close()
+
+    app = _Api(
+        title="EcomRLVE-GYM",
+        description="Verifiable shopping-assistant environments. Play an episode: POST /reset, then POST /step.",
+        version=ecom_rlve.__version__,
+        lifespan=lifespan,
+        redirect_slashes=False,
+        exception_handlers=dict.fromkeys((HTTPException, RequestValidationError, Exception), _answered),
+    )
+    app.state.service = service
+    app.include_router(Routes(service).router())
+
+    @app.websocket("/ws")
+    async def socket(websocket: WebSocket) -> None:
+        await serve_socket(websocket, service, None)
+
+    @app.websocket("/envs/{env}/ws")
+    async def environment_socket(websocket: WebSocket, env: str) -> None:
+        await serve_socket(websocket, service, env)
+
+    if settings.token is not None:
+        app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    return app
+
+
+async def _answered(_request: Request, error: Exception) -> Response:
+    return translate(error).response()
+
+
+async def _reap(service: Service) -> None:
+    while True:
+        await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
+        expired = service.sessions.reap()
+        if expired:
+            _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
+
+
+def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
+    """Return how uvicorn serves: pings that a stalled trainer survives, no compression, short log lines.
+
+    ``changes`` replace single options of uvicorn.
+    """
+    options: dict[str, Any] = {
+        "host": settings.host,
+        "port": settings.port,
+        "ws_ping_interval": settings.ws_ping_interval_s,
+        "ws_ping_timeout": settings.ws_ping_timeout_s,
+        "ws_max_size": settings.ws_max_frame_bytes,
+        "ws_per_message_deflate": False,
+        "access_log": settings.access_log,
+        "log_level": settings.log_level,
+        "log_config": _log_config(settings.log_level.upper()),
+        "server_header": False,
+    }
+    return uvicorn.Config(app, **{**options, **changes})
+
+
+def serve(settings: Settings, *, shop: Shop | None = None) -> None:
+    """Serve until stopped; ``shop`` as for :func:`create_app`."""
+    app = create_app(settings, shop=shop)
+    # The catalog lives as long as the process: no garbage collection needs to walk it again.
+    gc.freeze()
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(server_config(app, settings)).run()
+
+
+def main() -> None:
+    """Serve as the process environment says."""
+    serve(Settings())
+
+
+def _log_config(level: str) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "disable_existing_loggers": False,
+        "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "loggers": {
+            "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
+            "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},
+        },
+    }
+
+
+def __getattr__(name: str) -> Any:
+    """Build ``app`` when a server asks for ``ecom_rlve.server.app:app``, once."""
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    app = create_app(Settings())
+    globals()["app"] = app
+    return app
+
+
+if __name__ == "__main__":
+    main()

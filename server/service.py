@@ -1,0 +1,258 @@
+"""Reset, step and state, without HTTP: what every transport calls.
+
+Answers are JSON texts made once: what is stored for a repeated request id is what was sent, byte for byte.
+A small catalog is served on the event loop, where a step takes well under a millisecond; a large one in a bounded
+pool of threads. An episode is a function of its spec and its actions, so a step that fails for a fault of ours is
+undone by playing the others again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import blake2b
+from math import isfinite
+from typing import Any, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
+
+from pydantic import TypeAdapter
+
+import ecom_rlve
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errors import EnvsError
+from ecom_rlve.envs.registry import choose_environment, environment, environments
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
+from ecom_rlve.server.errors import AnswerError, EnvironmentConflictError, RequestConflictError, UnknownEpisodeError
+from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
+from ecom_rlve.server.settings import Settings
+
+_SEEDS = 2**53
+"""Seeds drawn here stay exact in clients whose numbers are doubles."""
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Service:
+    """The episodes of one server over one shop."""
+
+    def __init__(self, settings: Settings, shop: Shop, now: Callable[[], float] = time.monotonic) -> None:
+        """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds."""
+        self.settings = settings
+        self.sessions = Sessions(settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s, now)
+        self._shop = shop
+        self._large = shop.catalog.size > settings.pool_above_products
+        self._pool = ThreadPoolExecutor(settings.pool_threads, thread_name_prefix="episode")
+        self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._environments: str | None = None
+
+    def close(self) -> None:
+        """Let the threads go; no call may follow."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def reset(self, request: ResetRequest, connection: Connection | None = None, env: str | None = None) -> str:
+        """Start an episode and return its first answer.
+
+        Args:
+            request: what was asked for.
+            connection: the socket that the episode will live on; None over HTTP.
+            env: the environment that the address fixes.
+
+        Raises:
+            EnvsError: the environment, difficulty, axes or seed cannot be served.
+            EnvironmentConflictError, EpisodeExistsError, CapacityError, RequestConflictError: see there.
+        """
+        spec = _spec(request, env)
+        if request.request_id is None:
+            return await self._open(request, spec, connection)
+        digest = _digest([env, request.model_dump(exclude={"request_id"})])
+        async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
+            known = self.sessions.by_reset_id(request.request_id)
+            if known is None or known.reset_answer is None:
+                return await self._open(request, spec, connection, digest)
+            if known.reset_answer.digest != digest:
+                raise RequestConflictError("this request_id made another episode; use a new one")
+            if connection is not None:
+                self.sessions.adopt(known, connection)
+            return known.reset_answer.body
+
+    async def step(self, record: Record, action: Mapping[str, Any], request_id: str | None = None) -> str:
+        """Apply one action and return the answer, or the stored one where ``request_id`` was used before.
+
+        Raises:
+            ActionError: the action is not one; nothing was applied.
+            EpisodeDoneError, UnknownEpisodeError, RequestConflictError: see there.
+        """
+        record.in_flight += 1
+        try:
+            async with record.lock:
+                if request_id is None:
+                    return await self._advance(record, action)
+                digest = _digest({key: value for key, value in action.items() if key != "metadata"})
+                stored = record.answers.get(request_id)
+                if stored is None:
+                    stored = StoredAnswer(digest, await self._advance(record, action))
+                    record.answers[request_id] = stored
+                elif stored.digest != digest:
+                    raise RequestConflictError("this request_id was used with another action; use a new one")
+                return stored.body
+        finally:
+            record.in_flight -= 1
+            self.sessions.touch(record)
+
+    async def state(self, record: Record) -> str:
+        """Return the conversation so far."""
+        record.in_flight += 1
+        try:
+            async with record.lock:
+                return record.episode.state().model_dump_json()
+        finally:
+            record.in_flight -= 1
+            self.sessions.touch(record)
+
+    def record(self, episode_id: str, env: str | None = None) -> Record:
+        """Return the episode of this id, of environment ``env`` where the address fixes one.
+
+        Raises:
+            UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
+        """
+        record = self.sessions.get(episode_id)
+        if env is not None and environment(env).id != record.env_id:
+            raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
+        return record
+
+    async def environments(self) -> str:
+        """Return the list of :class:`EnvironmentInfo`."""
+        if self._environments is None:
+            self._environments = await self._run(self._listed)
+        return self._environments
+
+    def metadata(self) -> dict[str, Any]:
+        """Return what this server is; cheap, builds nothing."""
+        return {
+            "name": "ecom-rlve",
+            "description": "Verifiable shopping-assistant environments with a simulated customer",
+            "version": ecom_rlve.__version__,
+            "documentation_url": "/docs",
+            "environments": list(environments()),
+            "catalog": {
+                "source": self.settings.catalog,
+                "size": self._shop.catalog.size,
+                "fingerprint": self._shop.catalog.fingerprint,
+            },
+            "active_sessions": self.sessions.active,
+            "max_sessions": self.settings.max_sessions,
+        }
+
+    async def _open(
+        self, request: ResetRequest, spec: EpisodeSpec, connection: Connection | None, digest: bytes = b""
+    ) -> str:
+        episode_id = request.episode_id or secrets.token_hex(16)
+        with self.sessions.reserve(episode_id, connection):
+            record, body = await self._run(self._built, spec, episode_id, tuple(request.include))
+            if request.request_id is not None:
+                record.reset_id = request.request_id
+                record.reset_answer = StoredAnswer(digest, body)
+            self.sessions.add(record, connection)
+        return body
+
+    async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
+        if record.gone:
+            raise UnknownEpisodeError("the episode was deleted or replaced meanwhile")
+        body = await self._run(self._applied, record, action)
+        if record.episode.done:
+            record.actions.clear()
+            self.sessions.ended(record)
+        return body
+
+    async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Call ``function`` here or, where the catalog is large, in a thread."""
+        if not self._large:
+            return function(*args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: function(*args, **kwargs))
+
+    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> tuple[Record, str]:
+        settings = self.settings
+        options = {"disclose": settings.disclose_to_policy, "reveal_goal": settings.reveal_goal}
+        record = Record(lambda: Episode(self._shop, spec, episode_id, include=include, **options))
+        return record, _answer(record.episode.opening, record.metadata)
+
+    def _applied(self, record: Record, action: Mapping[str, Any]) -> str:
+        try:
+            body = _answer(record.episode.step(action), record.metadata)
+        except EnvsError:
+            raise
+        except Exception:
+            episode = record.build()
+            for earlier in record.actions:
+                episode.step(earlier)
+            record.episode = episode
+            raise
+        record.actions.append(action)
+        return body
+
+    def _listed(self) -> str:
+        infos = [
+            EnvironmentInfo(
+                env_id=each.id,
+                title=each.title,
+                version=each.version,
+                max_difficulty=each.max_difficulty(self._shop),
+                tools=list(each.tool_names),
+                answer_schema=each.answer_schema(),
+            )
+            for each in environments().values()
+        ]
+        return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def schemas() -> dict[str, Any]:
+    """Return the JSON schemas of an action, an observation and a state."""
+    # Trainers take a schema titled "Action" for an environment that is called tool by tool.
+    return {
+        "action": {**Action.model_json_schema(), "title": "ShoppingAction"},
+        "observation": Observation.model_json_schema(mode="serialization"),
+        "state": EpisodeState.model_json_schema(mode="serialization"),
+    }
+
+
+def _spec(request: ResetRequest, env: str | None) -> EpisodeSpec:
+    """Resolve what was left open."""
+    seed = secrets.randbelow(_SEEDS) if request.seed is None else request.seed
+    fixed = None if env is None else environment(env).id
+    asked = None if request.env_id is None else environment(request.env_id).id
+    if fixed is not None and asked is not None and asked != fixed:
+        raise EnvironmentConflictError(f"this address serves {fixed}, the request names {asked}")
+    return EpisodeSpec(
+        env_id=fixed or asked or choose_environment(request.collection, seed),
+        difficulty=request.difficulty or 0,
+        seed=seed,
+        split=request.split,
+        style=request.style,
+        axes=tuple(sorted(request.axes.items())),
+    )
+
+
+def _answer(observation: Observation, metadata: str) -> str:
+    """Return the JSON text of an answer.
+
+    Raises:
+        AnswerError: a number of it is not finite.
+        PydanticSerializationError: a value of it is not plain JSON.
+    """
+    reward, result = observation.reward, observation.result
+    numbers = (reward or 0.0,) if result is None else (reward or 0.0, result.r_task, result.r_eff, result.r_hall)
+    if not all(map(isfinite, numbers)):
+        raise AnswerError("a reward is not finite")
+    told = "null" if reward is None else repr(float(reward))
+    done = "true" if observation.done else "false"
+    body = observation.model_dump_json(exclude_unset=True)
+    return f'{{"observation":{body},"reward":{told},"done":{done},"metadata":{metadata}}}'
+
+
+def _digest(body: Any) -> bytes:
+    return blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).digest()

@@ -1,0 +1,254 @@
+"""Who holds which episode, how many places are taken, and what is forgotten when.
+
+A *place* is taken by each socket from its connection on, and by each HTTP episode from its reset until it ends.
+Ended episodes take none, but stay readable until they were idle for the time to live or too many of them are kept.
+Everything here runs on the event loop and never waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ecom_rlve.envs.episode import Episode
+from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
+
+
+class StoredAnswer(NamedTuple):
+    """What was answered to a request id."""
+
+    digest: bytes
+    """Of the request's body."""
+    body: str
+
+
+class Record:
+    """One episode and what the server keeps beside it."""
+
+    __slots__ = (
+        "actions",
+        "answers",
+        "build",
+        "env_id",
+        "episode",
+        "episode_id",
+        "gone",
+        "in_flight",
+        "lock",
+        "metadata",
+        "owner",
+        "reset_answer",
+        "reset_id",
+        "used_at",
+    )
+
+    def __init__(self, build: Callable[[], Episode]) -> None:
+        """Build the episode; ``build`` returns an equal one each time."""
+        self.build = build
+        self.episode = build()
+        metadata = self.episode.metadata
+        self.env_id = metadata.env_id
+        self.episode_id = self.episode.id
+        self.metadata = metadata.model_dump_json()
+        """The answer's ``metadata``, already JSON."""
+        self.actions: list[Mapping[str, Any]] = []
+        """Every action applied so far: with ``build``, all that the episode is a function of."""
+        self.answers: dict[str, StoredAnswer] = {}
+        self.reset_id: str | None = None
+        self.reset_answer: StoredAnswer | None = None
+        self.lock = asyncio.Lock()
+        """Keeps the steps of one episode in order."""
+        self.owner: Connection | None = None
+        """The socket it lives on; None over HTTP."""
+        self.in_flight = 0
+        """Requests that are using it now; it does not expire meanwhile."""
+        self.used_at = 0.0
+        self.gone = False
+        """Deleted, expired or replaced."""
+
+
+class Connection:
+    """One socket: one place, at most one episode."""
+
+    __slots__ = ("record",)
+
+    def __init__(self) -> None:
+        self.record: Record | None = None
+
+
+class Sessions:
+    """All episodes and places of one server."""
+
+    def __init__(self, max_sessions: int, max_ended: int, idle_ttl_s: float, now: Callable[[], float]) -> None:
+        """Start empty; ``now`` is a monotonic clock in seconds."""
+        self._max_sessions = max_sessions
+        self._max_ended = max_ended
+        self._idle_ttl_s = idle_ttl_s
+        self._now = now
+        self._records: dict[str, Record] = {}
+        self._ended: dict[str, Record] = {}
+        self._by_reset_id: dict[str, Record] = {}
+        self._connections: set[Connection] = set()
+        self._http_live: set[str] = set()
+        self._building: set[str] = set()
+
+    @property
+    def active(self) -> int:
+        """Places taken."""
+        return len(self._connections) + len(self._http_live)
+
+    @property
+    def readable(self) -> int:
+        """Episodes that can be read, live and ended."""
+        return len(self._records)
+
+    def connect(self) -> Connection:
+        """Take a place for a socket.
+
+        Raises:
+            CapacityError: none is left.
+        """
+        self._require_place()
+        connection = Connection()
+        self._connections.add(connection)
+        return connection
+
+    def disconnect(self, connection: Connection) -> None:
+        """Free a socket's place; its live episode goes with it, an ended one stays readable."""
+        self._connections.discard(connection)
+        self._release(connection)
+
+    @contextmanager
+    def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
+        """Hold the id, and over HTTP a place, while an episode is built; :meth:`add` inside keeps them.
+
+        Raises:
+            EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
+            CapacityError: no place is left (HTTP only: a socket has its place).
+        """
+        known = self._find(episode_id)
+        live = known is not None and not known.episode.done and (connection is None or known.owner is not connection)
+        if live or episode_id in self._building:
+            raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
+        if connection is None:
+            self._require_place()
+            self._http_live.add(episode_id)
+        self._building.add(episode_id)
+        try:
+            yield
+        finally:
+            if episode_id in self._building:
+                self._building.discard(episode_id)
+                self._http_live.discard(episode_id)
+
+    def add(self, record: Record, connection: Connection | None) -> None:
+        """Make an episode reachable; it replaces its connection's last one, and an ended one of the same id."""
+        self._building.discard(record.episode_id)
+        if connection is not None:
+            self._release(connection)
+            connection.record = record
+            record.owner = connection
+        namesake = self._records.get(record.episode_id)
+        if namesake is not None:
+            self._ended.pop(record.episode_id, None)
+            self._forget_reset_id(namesake)
+        record.used_at = self._now()
+        self._records[record.episode_id] = record
+        if record.reset_id is not None:
+            self._by_reset_id[record.reset_id] = record
+
+    def get(self, episode_id: str) -> Record:
+        """Return the episode of this id.
+
+        Raises:
+            UnknownEpisodeError: there is none (any more).
+        """
+        record = self._find(episode_id)
+        if record is None:
+            raise UnknownEpisodeError("no episode has this id: it never existed, expired or was deleted; reset first")
+        return record
+
+    def by_reset_id(self, reset_id: str) -> Record | None:
+        """Return the episode that a reset with this request id made, as long as it is readable."""
+        record = self._by_reset_id.get(reset_id)
+        return None if record is None else self._find(record.episode_id)
+
+    def adopt(self, record: Record, connection: Connection) -> None:
+        """Hand an episode to the socket that repeated its reset (its first socket may be half-open)."""
+        if record.owner is connection:
+            return
+        self._release(connection)
+        if record.owner is not None:
+            record.owner.record = None
+        self._http_live.discard(record.episode_id)
+        record.owner = connection
+        connection.record = record
+
+    def touch(self, record: Record) -> None:
+        """Note that an episode was used now."""
+        record.used_at = self._now()
+
+    def ended(self, record: Record) -> None:
+        """Free the place of an episode that is done, and let the oldest ended ones go where too many are kept."""
+        if record.gone or self._records.get(record.episode_id) is not record:
+            return
+        self._http_live.discard(record.episode_id)
+        self._ended[record.episode_id] = record
+        while len(self._ended) > self._max_ended:
+            oldest = self._ended.pop(next(iter(self._ended)))
+            del self._records[oldest.episode_id]
+            self._forget_reset_id(oldest)
+
+    def delete(self, record: Record) -> None:
+        """Forget an episode at once."""
+        record.gone = True
+        if record.owner is not None:
+            record.owner.record = None
+            record.owner = None
+        if self._records.get(record.episode_id) is record:
+            del self._records[record.episode_id]
+            if self._ended.pop(record.episode_id, None) is None:
+                self._http_live.discard(record.episode_id)
+            self._forget_reset_id(record)
+
+    def reap(self) -> int:
+        """Forget every expired episode; return how many."""
+        expired = [record for record in self._records.values() if self._expired(record)]
+        for record in expired:
+            self.delete(record)
+        return len(expired)
+
+    def _find(self, episode_id: str) -> Record | None:
+        record = self._records.get(episode_id)
+        if record is not None and self._expired(record):
+            self.delete(record)
+            return None
+        return record
+
+    def _expired(self, record: Record) -> bool:
+        idle = record.owner is None and record.in_flight == 0
+        return idle and self._now() - record.used_at > self._idle_ttl_s
+
+    def _release(self, connection: Connection) -> None:
+        """Part a socket from its episode."""
+        record = connection.record
+        if record is None:
+            return
+        if record.episode.done:
+            connection.record = None
+            record.owner = None
+            record.used_at = self._now()
+        else:
+            self.delete(record)
+
+    def _forget_reset_id(self, record: Record) -> None:
+        if record.reset_id is not None and self._by_reset_id.get(record.reset_id) is record:
+            del self._by_reset_id[record.reset_id]
+
+    def _require_place(self) -> None:
+        if self.active >= self._max_sessions:
+            self.reap()
+        if self.active >= self._max_sessions:
+            raise CapacityError(self.active, self._max_sessions)

@@ -1,0 +1,254 @@
+"""Who may import whom, and what no module of the package may do."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+
+PACKAGE = "ecom_rlve"
+MAX_LINES = 400
+
+SHARED = {"models", "streams"}
+"""Serve every layer and import nothing of ours."""
+
+ALLOWED: dict[str, set[str]] = {
+    "models": set(),
+    "streams": set(),
+    "catalog": {"catalog", "root"} | SHARED,
+    "envs": {"envs", "catalog", "root"} | SHARED,
+    "server": {"server", "envs", "catalog", "root"} | SHARED,
+    "client": {"client", "models"},
+    "evaluation": {"evaluation", "client", "root"} | SHARED,
+    "training": {"training", "evaluation", "client", "root"} | SHARED,
+    "root": {"client"},
+    "cli": {"cli", "catalog", "envs", "server", "client", "evaluation", "training", "root"} | SHARED,
+}
+"""Layer -> layers it may import; ``root`` is the package's own ``__init__`` (its version).
+
+Evaluation and training start a server as a subprocess; they never import one.
+"""
+
+EXCEPTIONS: dict[str, tuple[set[str], str]] = {
+    "evaluation/agents/oracle.py": (
+        {"envs", "catalog"},
+        "recomputes the goal from the episode's spec, so that the server never has to give one out",
+    ),
+}
+"""Module -> (further layers it may import, why)."""
+
+COMES_WITH = {"pydantic_core": "pydantic", "starlette": "fastapi"}
+"""Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one."""
+
+BANNED_MODULES = {"random", "secrets", "uuid"}
+BANNED_CALLS = {
+    "hash",
+    "date.today",
+    "datetime.now",
+    "datetime.today",
+    "datetime.utcnow",
+    "os.urandom",
+    "time.time",
+    "time.time_ns",
+}
+NUMPY_RANDOM_TYPES = {"Generator"}
+"""Names of numpy.random that may be used, as types only: streams.py alone makes generators."""
+
+
+def layer(module_path: str) -> str:
+    """Return the layer of a module given by its path relative to the root."""
+    if module_path == "__init__.py":
+        return "root"
+    return module_path.split("/")[0].removesuffix(".py")
+
+
+def dotted(node: ast.expr) -> str:
+    """Return ``a.b.c`` for an attribute chain of names, else an empty string."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = dotted(node.value)
+        return f"{head}.{node.attr}" if head else ""
+    return ""
+
+
+def imported(tree: ast.Module) -> Iterator[str]:
+    """Yield every absolute module name that a module imports, also inside functions and by a literal name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module == PACKAGE:
+            yield from (f"{PACKAGE}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+            yield node.module
+        elif isinstance(node, ast.Call) and dotted(node.func).rpartition(".")[2] in {"import_module", "__import__"}:
+            yield from (a.value for a in node.args if isinstance(a, ast.Constant) and isinstance(a.value, str))
+
+
+def our_layers(tree: ast.Module) -> set[str]:
+    """Return the layers of ours that a module imports; a name of the root that is no module counts as ``root``."""
+    ours = (name.split(".") for name in imported(tree) if name.split(".")[0] == PACKAGE)
+    return {parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root" for parts in ours}
+
+
+def draws_outside_streams(tree: ast.Module) -> Iterator[str]:
+    """Yield what in a module depends on anything else than its arguments and the named random streams."""
+    yield from (name for name in imported(tree) if name.split(".")[0] in BANNED_MODULES)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module == "numpy.random":
+            yield from (alias.name for alias in node.names if alias.name not in NUMPY_RANDOM_TYPES)
+        elif isinstance(node, ast.ImportFrom) and node.module == "time":
+            yield from (f"time.{alias.name}" for alias in node.names if f"time.{alias.name}" in BANNED_CALLS)
+        elif isinstance(node, ast.Attribute) and dotted(node.value) in {"np.random", "numpy.random"}:
+            if node.attr not in NUMPY_RANDOM_TYPES:
+                yield dotted(node)
+        elif isinstance(node, ast.Call):
+            name = dotted(node.func)
+            last_two = ".".join(name.split(".")[-2:])
+            if name in BANNED_CALLS or last_two in BANNED_CALLS or last_two.split(".")[-1] in NUMPY_RANDOM_TYPES:
+                yield name
+
+
+@pytest.fixture(scope="module")
+def trees(package_files: dict[str, Path]) -> dict[str, ast.Module]:
+    return {name: ast.parse(path.read_text(), name) for name, path in package_files.items()}
+
+
+def test_every_module_belongs_to_a_known_layer(trees: dict[str, ast.Module]) -> None:
+    assert {layer(name) for name in trees} <= ALLOWED.keys()
+    assert {"catalog/table.py", "models.py", "streams.py"} <= trees.keys()
+
+
+def test_imports_point_one_way(trees: dict[str, ast.Module]) -> None:
+    offences = {}
+    for name, tree in trees.items():
+        further, _ = EXCEPTIONS.get(name, (set(), ""))
+        if surplus := our_layers(tree) - ALLOWED[layer(name)] - further:
+            offences[name] = surplus
+    assert not offences
+
+
+def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
+    relative = {
+        name
+        for name, tree in trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level
+    }
+    assert not relative
+
+
+def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
+    """A client module may use the base dependencies only, every other module those of ``[server]`` too."""
+    extras = pyproject["project"]["optional-dependencies"]
+    base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
+    everything = base | {Requirement(line).name.lower() for line in extras["server"]}
+    distributions = packages_distributions()
+    offences = {}
+    for name, tree in trees.items():
+        declared = base if layer(name) in {"client", "models", "root"} else everything
+        foreign = {top for full in imported(tree) if (top := full.split(".")[0]) not in sys.stdlib_module_names}
+        undeclared = {
+            top
+            for top in foreign - {PACKAGE, "__future__"}
+            if not {COMES_WITH.get(top, ""), *(d.lower() for d in distributions.get(top, []))} & declared
+        }
+        if undeclared:
+            offences[name] = undeclared
+    assert not offences
+
+
+def test_catalog_and_envs_draw_from_streams_only(trees: dict[str, ast.Module]) -> None:
+    offences = {
+        name: found
+        for name, tree in trees.items()
+        if layer(name) in {"catalog", "envs"} and (found := list(draws_outside_streams(tree)))
+    }
+    assert not offences
+
+
+def test_modules_are_short(package_files: dict[str, Path]) -> None:
+    long = {
+        name: lines
+        for name, path in package_files.items()
+        if (lines := len(path.read_text().splitlines())) >= MAX_LINES
+    }
+    assert not long
+
+
+def test_every_package_says_what_it_is(trees: dict[str, ast.Module]) -> None:
+    mute = [
+        name
+        for name, tree in trees.items()
+        if name.endswith("__init__.py") and len(ast.get_docstring(tree) or "") < len("A word.")
+    ]
+    assert not mute
+
+
+def test_packages_in_pyproject_are_the_folders(package_files: dict[str, Path], pyproject: dict[str, Any]) -> None:
+    """A sub-package that is not listed vanishes from the wheel without a word."""
+    folders = {name.rpartition("/")[0] for name in package_files}
+    assert pyproject["tool"]["setuptools"]["packages"] == sorted(
+        ".".join([PACKAGE, *filter(None, folder.split("/"))]) for folder in folders
+    )
+    assert all(f"{folder}/__init__.py".lstrip("/") in package_files for folder in folders)
+
+
+def test_no_links_in_the_tree(tree: list[Path]) -> None:
+    """`openenv validate` fails on any symbolic link."""
+    assert not [path for path in tree if path.is_symlink()]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import random",
+        "from random import choice",
+        "import uuid",
+        "x = hash('a')",
+        "import datetime\nx = datetime.date.today()",
+        "from datetime import datetime\nx = datetime.now()",
+        "import time\nx = time.time()",
+        "from time import time",
+        "import numpy as np\nx = np.random.default_rng(3)",
+        "import numpy\nnumpy.random.seed(3)",
+        "from numpy.random import default_rng",
+        "from numpy.random import Generator\nx = Generator(None)",
+        "import numpy as np\nx = np.random.Generator(None)",
+    ],
+)
+def test_the_check_sees_foreign_draws(source: str) -> None:
+    assert list(draws_outside_streams(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from numpy.random import Generator\ndef draw(rng: Generator) -> int: return int(rng.integers(3))",
+        "from time import perf_counter\nx = perf_counter()",
+        "from datetime import date\nx = date(2025, 1, 2)",
+    ],
+)
+def test_the_check_lets_honest_code_pass(source: str) -> None:
+    assert not list(draws_outside_streams(ast.parse(source)))
+
+
+@pytest.mark.parametrize(
+    ("source", "layers"),
+    [
+        ("from ecom_rlve.catalog.table import Catalog", {"catalog"}),
+        ("def f():\n    import ecom_rlve.envs.goal", {"envs"}),
+        ("from ecom_rlve import __version__", {"root"}),
+        ("from ecom_rlve import server", {"server"}),
+        ("import importlib\nimportlib.import_module('ecom_rlve.server.app')", {"server"}),
+        ("import json", set()),
+    ],
+)
+def test_the_check_sees_imports(source: str, layers: set[str]) -> None:
+    assert our_layers(ast.parse(source)) == layers

@@ -1,0 +1,161 @@
+import os
+import subprocess
+import sys
+from hashlib import blake2b
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from threadpoolctl import threadpool_limits
+
+from ecom_rlve.catalog.embedders import LENGTH, LocalEmbedder, features_of, scaled
+from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.synthetic import synthetic_catalog
+from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.words import MAX_WORDS, Bags, split_words
+from ecom_rlve.streams import stream
+
+LAMPS = Category("floor lamps", ("Home", "Lamps", "Floor lamps"), "floor lamp", "floor lamps", "color")
+
+
+def lamp(number: int, title: str, **attributes: str) -> Product:
+    return Product(f"p{number}", title, LAMPS.name, brand="Lumo", price_cents=4711, attributes=attributes)
+
+
+def fit(catalog: Catalog) -> tuple[Bags, LocalEmbedder, np.ndarray]:
+    bags = Bags.collect(catalog)
+    features = features_of(bags.number_of)
+    embedder = LocalEmbedder.fit(bags, features)
+    return bags, embedder, embedder.embed(bags, features)
+
+
+@pytest.fixture(scope="module")
+def fitted() -> tuple[Bags, LocalEmbedder, np.ndarray]:
+    return fit(synthetic_catalog(400))
+
+
+def test_words_are_folded_and_come_once() -> None:
+    assert split_words("Men's USB-C cable, usb_c 2.5 m Été") == ["men", "s", "usb", "c", "cable", "2", "5", "m", "ete"]
+    assert split_words(" \t—!") == []
+    assert len(split_words(" ".join(map(str, range(1000))))) == MAX_WORDS
+
+
+@given(st.text())
+def test_splitting_takes_any_text(text: str) -> None:
+    words = split_words(text)
+    assert len(set(words)) == len(words)
+    assert all(word == word.casefold() and not word.isspace() for word in words)
+
+
+def test_variant_values_and_prices_are_not_embedded() -> None:
+    bags = Bags.collect(Catalog.from_products([lamp(1, "Arc", color="teal", material="brushed steel")], [LAMPS]))
+    assert set(bags.number_of) == {"arc", "floor", "lamp", "lamps", "lumo", "brushed", "steel"}
+
+
+def test_overlap_counts_rare_words_more_and_reads_misspelt_ones() -> None:
+    lamps = [lamp(1, "arc lantern"), lamp(2, "arc tripod"), lamp(3, "arc")]
+    bags = Bags.collect(Catalog.from_products(lamps, [LAMPS]))
+    rows = np.arange(3, dtype=np.int32)
+    common, rare, both, misspelt = (
+        bags.overlap(words, rows) for words in (["arc"], ["tripod"], ["arc", "tripod"], ["tirpod"])
+    )
+    assert common[0] == common[1] == common[2] > 0
+    assert rare[1] > common[1]
+    assert rare[0] == rare[2] == 0
+    np.testing.assert_array_equal(both, common + rare)
+    np.testing.assert_array_equal(misspelt, rare)
+    assert not bags.overlap(["tyrpud", "unheard"], rows).any()
+    assert bags.overlap(["arc"], rows[:0]).shape == (0,)
+
+
+def test_vectors_hold_bounded_integers_of_one_length(fitted: tuple[Bags, LocalEmbedder, np.ndarray]) -> None:
+    _, embedder, vectors = fitted
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (400, embedder.dimensions)
+    np.testing.assert_array_equal(vectors, np.rint(vectors))
+    assert np.abs(vectors).max() <= LENGTH
+    assert np.abs(np.linalg.norm(vectors, axis=1) - LENGTH).max() < np.sqrt(embedder.dimensions) / 2
+
+
+def test_inner_products_are_exact_in_every_order(fitted: tuple[Bags, LocalEmbedder, np.ndarray]) -> None:
+    _, embedder, vectors = fitted
+    query = embedder.encode(["blue", "lamp", "cotton"])
+    exact = vectors.astype(np.int64) @ query.astype(np.int64)
+    for number in range(5):
+        order = stream(number, "accumulation order").permutation(embedder.dimensions)
+        summed = np.add.accumulate(vectors[:, order] * query[order], axis=1, dtype=np.float32)[:, -1]
+        np.testing.assert_array_equal(summed, exact)
+        np.testing.assert_array_equal(vectors[:, order] @ query[order], exact)
+
+
+def test_a_product_and_the_query_of_its_words_have_the_same_vector(
+    fitted: tuple[Bags, LocalEmbedder, np.ndarray],
+) -> None:
+    bags, embedder, vectors = fitted
+    words = list(bags.number_of)
+    for row in range(0, bags.size, 37):
+        own = [words[number] for number in bags.numbers[bags.offsets[row] : bags.offsets[row + 1]]]
+        np.testing.assert_array_equal(embedder.encode(own), vectors[row])
+        np.testing.assert_array_equal(embedder.encode(own[::-1]), vectors[row])
+
+
+def test_fits_with_one_and_two_threads_are_equal() -> None:
+    catalog = synthetic_catalog(1_500)
+    fits = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            fits.append(fit(catalog))
+    (_, first, vectors), (_, second, others) = fits
+    np.testing.assert_array_equal(first.projection.rows, second.projection.rows)
+    np.testing.assert_array_equal(vectors, others)
+
+
+def test_fits_do_not_depend_on_the_hash_seed() -> None:
+    program = (
+        "from hashlib import blake2b\n"
+        "from ecom_rlve.catalog.search import Search\n"
+        "from ecom_rlve.catalog.synthetic import synthetic_catalog\n"
+        "print(blake2b(Search.build(synthetic_catalog(60)).index.vectors.tobytes()).hexdigest())"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "12345"}
+    answer = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.strip() == blake2b(fit(synthetic_catalog(60))[2].tobytes()).hexdigest()
+
+
+def test_a_misspelt_word_lies_near_the_right_one() -> None:
+    titles = ("walnut", "bamboo", "marble", "velvet", "copper", "rattan")
+    _, embedder, _ = fit(Catalog.from_products([lamp(n, title) for n, title in enumerate(titles)], [LAMPS]))
+    misspelt = embedder.encode(["bambooo"])
+    scores = {title: float(embedder.encode([title]) @ misspelt) for title in titles}
+    assert max(scores, key=lambda title: scores[title]) == "bamboo"
+
+
+def test_unknown_words_and_no_words_give_the_zero_vector() -> None:
+    _, embedder, _ = fit(Catalog.from_products([lamp(1, "arc"), lamp(2, "tripod")], [LAMPS]))
+    assert not embedder.encode([]).any()
+    assert not embedder.encode(["缶切り"]).any()
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 40])
+def test_tiny_catalogs_fit(size: int) -> None:
+    _, embedder, vectors = fit(Catalog.from_products([lamp(n, f"model {n}") for n in range(size)], [LAMPS]))
+    assert vectors.shape == (size, embedder.dimensions)
+    assert 1 <= embedder.dimensions <= max(1, size - 1)
+
+
+def test_products_without_any_word_fit() -> None:
+    nameless = Category("—", ("—",), "—", "—", "color")
+    _, _, vectors = fit(Catalog.from_products([Product("a", "—", "—"), Product("b", "", "—")], [nameless]))
+    assert not vectors.any()
+
+
+@given(st.lists(st.integers(-(2**38), 2**38), min_size=1, max_size=8))
+def test_scaling_keeps_direction_and_bound(values: list[int]) -> None:
+    (row,) = scaled(np.array([values], dtype=np.int64) // 2**8)
+    assert np.abs(row).max() <= LENGTH
+    np.testing.assert_array_equal(
+        scaled(-(np.array([values], dtype=np.int64) // 2**8)), [-row] if any(values) else [row]
+    )

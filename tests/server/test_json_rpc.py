@@ -1,0 +1,52 @@
+"""JSON-RPC at ``/mcp``: always an answer, always HTTP 200."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ecom_rlve.envs.registry import environments
+
+
+def ask(http: Any, message: Any, path: str = "/mcp") -> Any:
+    answer = http.call("POST", path, json=message)
+    assert answer.status_code == 200
+    assert answer.json()["jsonrpc"] == "2.0"
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("message", "code", "request_id"),
+    [
+        ({}, -32600, None),
+        ([], -32600, None),
+        ({"jsonrpc": "2.0", "id": {}, "method": "tools/list"}, -32600, None),
+        ({"jsonrpc": "1.0", "id": 1, "method": "tools/list"}, -32600, None),
+        ({"jsonrpc": "2.0", "id": 1, "method": "initialize"}, -32601, 1),
+        ({"jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": {}}, -32601, "a"),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": [1]}, -32602, 1),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"env_id": 5}}, -32602, 1),
+        ({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"env_id": "NOPE"}}, -32602, 1),
+    ],
+)
+def test_a_wrong_request_gets_the_protocols_code(http: Any, message: Any, code: int, request_id: Any) -> None:
+    answer = ask(http, message)
+    assert (answer["error"]["code"], answer["id"]) == (code, request_id)
+
+
+def test_a_body_that_is_not_json_gets_the_protocols_code(http: Any) -> None:
+    answer = http.call("POST", "/mcp", content=b"{NaN")
+    assert (answer.status_code, answer.json()["error"]["code"]) == (200, -32700)
+
+
+def test_the_tools_are_listed_of_one_environment_or_of_all(http: Any) -> None:
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    of_all = ask(http, request)["result"]["tools"]
+    of_cart = ask(http, {**request, "params": {"env_id": "e_cart"}})["result"]["tools"]
+    assert ask(http, request, "/envs/CART/mcp")["result"]["tools"] == of_cart
+    assert [tool["name"] for tool in of_cart] == list(environments()["CART"].tool_names)
+    names = [tool["name"] for tool in of_all]
+    assert len(names) == len(set(names))
+    assert set(names) == {name for each in environments().values() for name in each.tool_names}
+    assert all(tool["inputSchema"]["type"] == "object" and tool["description"] for tool in of_all)
