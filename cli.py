@@ -16,6 +16,8 @@ from ecom_rlve.client import EcomEnv, EcomEnvError
 if TYPE_CHECKING:
     import typer
 
+    from ecom_rlve.envs.shop import Shop
+
 PROGRAM = "ecom-rlve"
 RETRY_FOR_S = 10
 """A person waits this long for a server that does not answer; trainers wait longer."""
@@ -128,19 +130,26 @@ def _add_play(app: "typer.Typer") -> None:
 def _serve(given: dict[str, object]) -> None:
     import uvicorn
 
-    from ecom_rlve.catalog.errors import CatalogError
-    from ecom_rlve.envs.shop import Shop
     from ecom_rlve.server.app import create_app, server_config
     from ecom_rlve.server.settings import Settings
 
     settings = Settings().model_copy(update=given)
+    shop = _open_shop(settings.catalog, settings.cache_dir)
+    uvicorn.Server(server_config(create_app(settings, shop=shop), settings)).run()
+
+
+def _open_shop(source: str, cache_dir: Path | None) -> "Shop":
+    """Open a source of products and print how many of its rows were kept, and how many dropped for which reason."""
+    from ecom_rlve.catalog.errors import CatalogError
+    from ecom_rlve.envs.shop import Shop
+
     try:
-        shop = Shop.open(settings.catalog, settings.cache_dir)
+        shop = Shop.open(source, cache_dir)
     except CatalogError as error:
         raise CommandFailedError(str(error)) from error
     for line in shop.report.describe() if shop.report else ():
-        print(f"{settings.catalog}: {line}", flush=True)
-    uvicorn.Server(server_config(create_app(settings, shop=shop), settings)).run()
+        print(f"{source}: {line}", flush=True)
+    return shop
 
 
 @contextmanager

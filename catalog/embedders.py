@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
 from sklearn.preprocessing import normalize  # type: ignore[import-untyped]
 from sklearn.utils.extmath import randomized_svd  # type: ignore[import-untyped]
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from ecom_rlve.catalog.words import Bags
 from ecom_rlve.streams import stream

@@ -6,21 +6,24 @@ from collections.abc import Sequence
 
 from numpy.random import Generator
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Fact
 
 _FEWEST = 3
 """Facts a description has at least, so that a search in words has something to go by."""
 
 
-def describe(catalog: Catalog, row: int, rng: Generator) -> tuple[Constraint, ...] | None:
+def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | None:
     """Return equality constraints that only this product of its category meets, or None where there are none such.
 
     Brand first, then attributes and price in random order; one that narrows nothing is left out once there are enough.
-    The category's variant attribute is never used.
+    The category's variant attribute is never used, nor a number that the product's card has no room for: what the
+    customer says must be recognisable.
     """
+    catalog, card = shop.catalog, shop.card(row)
     category = catalog.category_of(row)
     remaining = catalog.rows_of_category(category.name)
     names = [name for name in ATTRIBUTES if name != category.variant_attribute]
@@ -29,7 +32,7 @@ def describe(catalog: Catalog, row: int, rng: Generator) -> tuple[Constraint, ..
     facts: list[Constraint] = []
     for name in order:
         value = _sayable(catalog, row, name)
-        if value is None:
+        if value is None or (name in NUMERIC and name not in card):
             continue
         constraint = Constraint(name, Op.EQ, value)
         narrowed = remaining[satisfied(catalog, constraint, remaining)]

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
@@ -45,8 +45,7 @@ class Shop:
     def _card(self, row: int) -> Mapping[str, Any]:
         """Return a product's card as results show it, without stock and without its category's variant attribute.
 
-        Attributes are added in schema order as long as the card stays within :data:`CARD_BYTES`. Callers copy it
-        before they add to it.
+        Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
         """
         product = self.catalog.product(row)
         category = self.catalog.category_of(row)
@@ -63,7 +62,8 @@ class Shop:
             card["rating"] = product.rating
         card["ship_days"] = product.ship_days
         room = CARD_BYTES - _bytes(card) - len(', "in_stock": false')
-        for name in ATTRIBUTES:
+        # Numbers first: a filter finds a word exactly, a number only from one side.
+        for name in (*NUMERIC, *DISCRETE):
             value = product.attributes.get(name)
             if value is None or name == category.variant_attribute:
                 continue

@@ -215,7 +215,9 @@ def main(
     episodes: Annotated[int, typer.Option(min=1, help="Episodes a cell.")] = 200,
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     difficulties: Annotated[str, typer.Option(help="Comma-separated difficulties.")] = "0,3,6,9,12",
-    url: Annotated[str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")
+    ] = None,
 ) -> None:
     """Print the soundness table; exit 1 where a bound fails."""
     levels = [int(level) for level in difficulties.split(",")]

@@ -91,17 +91,15 @@ def sold_out_claims(sentence: str, find_items: FindItems) -> tuple[tuple[int | N
     kept: list[str] = []
     for at, clause in enumerate(clauses):
         match = _SOLD_OUT.search(clause)
-        is_last = at == len(clauses) - 1
-        if match is None or not _is_stated(
-            clause, match, at, is_asked=is_question and is_last, is_question=is_question
-        ):
+        is_asked = is_question and at == len(clauses) - 1
+        if match is None or not _is_stated(clause, match, at, is_asked=is_asked, is_question=is_question):
             kept.append(clause)
             continue
         if named is None:
             named = [find_items(each) for each in clauses]
         claimed += _named_in(clauses, named, at, match, find_items) or [None]
         asked_afterwards = _ASKS_AFTERWARDS.search(clause, match.end())
-        rest = clause[asked_afterwards.start() :] if asked_afterwards else ("?" if is_question and is_last else "")
+        rest = clause[asked_afterwards.start() :] if asked_afterwards else ("?" if is_asked else "")
         kept.append(_without_values(clause[: match.start()], find_items) + rest)
     return tuple(claimed), ", ".join(kept)
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from ecom_rlve.envs.simulator.claims import ITEM_MARK, says_done, sold_out_claims
+from ecom_rlve.envs.simulator.nouns import Nouns, item_at, items_in, nouns_of, words_of
 from ecom_rlve.envs.simulator.phrases import NUMBER_WORDS
 from ecom_rlve.envs.simulator.question_words import COMMON_WORDS, FOREIGN_WORDS, NOT_NAMES, PHRASES, UNITS, Phrase
 from ecom_rlve.envs.simulator.questions import Clause, Event, asked_pairs, is_question, is_request
@@ -21,7 +21,6 @@ MAX_CHARACTERS = 4000
 
 _LONGEST_VALUE = 4
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”*]{0,3}\s+|[。？！]|\n")
-_TOKEN = re.compile(r"\w+(?:[-'./&]\w+)*|[,;:()—–]|\$\d[\d.,]*|" + ITEM_MARK + r"\d+")
 _BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s*")
 _NUMBER_WITH_UNIT = re.compile(r"\d+(?:\.\d+)?([a-z]+)")
 _BREAKS = frozenset(",;:()—–")
@@ -30,10 +29,6 @@ _NUMBERS = frozenset(NUMBER_WORDS[1:]) | frozenset(map(str, range(1, 11)))
 _CONDITIONS = frozenset(("if", "case"))
 _KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder", "confirm", "see", "tell"))
 _DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
-# Last words of nouns that mean something else as often, alone: "in case", "on top of that", "all set".
-_VAGUE_HEADS = frozenset(
-    ("case", "set", "top", "light", "stand", "cover", "watch", "ring", "band", "rest", "kit", "pack", "order", "item")
-)
 _TRAILING = " \t\r\n\"')]”*_"
 
 
@@ -77,19 +72,19 @@ class _Notes:
 def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     """Read a message; ``asked_directly`` says that it came as a question to the customer, marked as one or not."""
     folded = _marked_titles(_folded(text), topics.titles)
-    nouns = _nouns(topics.items)
+    nouns = nouns_of(topics.items)
     sentences = _sentences(folded)
     asking = _asking(sentences)
     if asked_directly and not any(asking):
         asking = [True] * len(sentences)
     notes = _Notes()
     for sentence, asks in zip(sentences, asking, strict=True):
-        tokens = _tokens(sentence)
-        notes.items += _items_in(tokens, nouns)
-        claimed, rest = sold_out_claims(sentence, lambda part: _items_in(_tokens(part), nouns))
+        tokens = words_of(sentence)
+        notes.items += items_in(tokens, nouns)
+        claimed, rest = sold_out_claims(sentence, lambda part: items_in(words_of(part), nouns))
         notes.sold_out += claimed
         if asks:
-            _note_questions(_tokens(rest) if claimed else tokens, nouns, topics.value_index, notes)
+            _note_questions(words_of(rest) if claimed else tokens, nouns, topics.value_index, notes)
     return Reading(
         is_question=asked_directly or any(asking),
         asked=tuple(dict.fromkeys(notes.asked)),
@@ -133,60 +128,6 @@ def _asking(sentences: Sequence[str]) -> list[bool]:
         in_list = is_entry or (asks and sentence.rstrip("* ").endswith(":"))
         asking.append(asks)
     return asking
-
-
-def _tokens(text: str) -> list[str]:
-    tokens: list[str] = _TOKEN.findall(text)
-    if "'s" in text:
-        return [token.removesuffix("'s") for token in tokens]
-    return tokens
-
-
-Nouns = Mapping[str, tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]]
-"""Phrases that name items, with the items, by their first word, longest first."""
-
-
-@lru_cache(maxsize=4096)
-def _nouns(items: tuple[tuple[str, str], ...]) -> Nouns:
-    named: dict[tuple[str, ...], dict[int, None]] = {}
-    heads: dict[tuple[str, ...], dict[int, None]] = {}
-    for item, forms in enumerate(items):
-        for form in forms:
-            words = tuple(_tokens(form.casefold()))
-            if words:
-                named.setdefault(words, {})[item] = None
-                heads.setdefault(words[-1:], {})[item] = None
-    for head, owners in heads.items():
-        word = head[0]
-        if len(owners) == 1 and word not in PHRASES and word.removesuffix("s") not in _VAGUE_HEADS:
-            named.setdefault(head, owners)
-    grouped: dict[str, list[tuple[tuple[str, ...], tuple[int, ...]]]] = {}
-    for words in sorted(named, key=len, reverse=True):
-        grouped.setdefault(words[0], []).append((words, tuple(named[words])))
-    return {word: tuple(entries) for word, entries in grouped.items()}
-
-
-def _item_at(tokens: Sequence[str], at: int, nouns: Nouns) -> tuple[tuple[int, ...], int]:
-    """Return the items named at a token, and how many tokens name them; (), 0 where none is."""
-    token = tokens[at]
-    if token[0] == ITEM_MARK:
-        return (int(token[1:]),), 1
-    for words, items in nouns.get(token, ()):
-        if len(words) == 1 or tuple(tokens[at : at + len(words)]) == words:
-            return items, len(words)
-    return (), 0
-
-
-def _items_in(tokens: Sequence[str], nouns: Nouns) -> tuple[int, ...]:
-    found: list[int] = []
-    at = 0
-    while at < len(tokens):
-        length = 0
-        if tokens[at] in nouns or tokens[at][0] == ITEM_MARK:
-            items, length = _item_at(tokens, at, nouns)
-            found += items
-        at += length or 1
-    return tuple(found)
 
 
 def _note_questions(tokens: list[str], nouns: Nouns, values: Mapping[str, str], notes: _Notes) -> None:
@@ -246,7 +187,7 @@ def _is_counted(tokens: Sequence[str], at: int) -> bool:
 
 
 def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, values: Mapping[str, str]) -> Event | None:
-    items, length = _item_at(tokens, at, nouns)
+    items, length = item_at(tokens, at, nouns)
     if items:
         return Event(at, at + length, items=items)
     phrase = _phrase_at(tokens, at) if tokens[at] in PHRASES else None

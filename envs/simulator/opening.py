@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ecom_rlve.envs.simulator.acts import Mention
-from ecom_rlve.envs.simulator.templates import FIRST_WANT, LISTED_WANT, NEXT_WANT
 from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity
+from ecom_rlve.envs.simulator.templates import FIRST_WANT, LISTED_WANT, NEXT_WANT
 
 _SEMICOLON_SHARE = 0.35
 _FOLLOW_UP_SHARE = 0.4

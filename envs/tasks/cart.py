@@ -223,7 +223,7 @@ def _draw_products(
         if any(shop.catalog.category_of(row).name == kind for row, _ in drawn):
             continue
         row = _eligible_row(shop, kind, rng, split)
-        description = None if row is None else describe(shop.catalog, row, rng)
+        description = None if row is None else describe(shop, row, rng)
         if row is None or description is None:
             redraws += 1
         else:

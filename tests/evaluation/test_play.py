@@ -39,7 +39,7 @@ def test_a_whole_episode(live_url: str) -> None:
 
 
 def test_slips_cost_nothing(live_url: str) -> None:
-    lines = ["/serach mug", "/search mug --limit 99", "/add", "", "/view", "/view", "/view", "/clear", "", "/quit"]
+    lines = ["/serach mug", "/search mug --rating_min 6", "/add", "", "/view", "/view", "/view", "/clear", "", "/quit"]
     result, page = play(live_url, lines)
     assert result is None
     assert "did you mean /search?" in page

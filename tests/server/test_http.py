@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from ecom_rlve.envs import registry
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
@@ -82,15 +84,26 @@ def test_an_address_may_fix_the_environment(http: Any, prefix: str) -> None:
     assert http.call("GET", f"{prefix}/state", params={"episode_id": episode_id}).json()["step_count"] == 1
 
 
-def test_an_address_that_fixes_the_environment_refuses_another(http: Any) -> None:
-    others = [name for name in environments() if name != "CART"]
-    if not others:
-        pytest.skip("a single environment is registered: no other can be named")
-    answer = http.call("POST", "/envs/CART/reset", json={"env_id": others[0]})
+@pytest.fixture
+def another_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Register a second environment for one test."""
+    cart = environments()["CART"]
+    other = type("Other", (type(cart),), {"id": "OTHER"})()
+    monkeypatch.setattr(registry, "environments", lambda: {"CART": cart, "OTHER": other})
+    registry.environment.cache_clear()
+    yield "OTHER"
+    registry.environment.cache_clear()
+
+
+def test_an_address_that_fixes_the_environment_refuses_another(http: Any, another_environment: str) -> None:
+    answer = http.call("POST", "/envs/CART/reset", json={"env_id": another_environment})
     assert (answer.status_code, code(answer)) == (409, "VALIDATION_ERROR")
-    episode_id = http.reset(env_id=others[0])["observation"]["episode_id"]
-    answer = http.call("GET", "/envs/CART/state", params={"episode_id": episode_id})
-    assert (answer.status_code, code(answer)) == (409, "VALIDATION_ERROR")
+    episode_id = http.reset(env_id=another_environment)["observation"]["episode_id"]
+    step = http.call("POST", "/envs/CART/step", json={"episode_id": episode_id, "action": HELLO})
+    state = http.call("GET", "/envs/CART/state", params={"episode_id": episode_id})
+    for answer in (step, state):
+        assert (answer.status_code, code(answer)) == (409, "VALIDATION_ERROR")
+    assert http.state(episode_id)["step_count"] == 0
 
 
 def test_steps_outside_a_live_episode_are_errors_and_never_observations(http: Any) -> None:
@@ -173,12 +186,11 @@ def test_a_hostile_step_gets_a_typed_error_and_costs_nothing(
     assert http.step("E", HELLO).status_code == 200
 
 
-def test_a_difficulty_that_the_catalog_cannot_serve_is_named(http: Any, shop: Shop) -> None:
-    most = environments()["CART"].max_difficulty(shop)
-    if most >= 20:
-        pytest.skip("this catalog serves every difficulty")
-    answer = http.call("POST", "/reset", json={"env_id": "CART", "difficulty": most + 1})
+def test_a_difficulty_that_the_catalog_cannot_serve_is_named(http: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(environments()["CART"]), "max_difficulty", lambda *_: 3)
+    answer = http.call("POST", "/reset", json={"env_id": "CART", "difficulty": 4})
     assert (answer.status_code, code(answer)) == (422, "DIFFICULTY_TOO_HIGH")
+    assert "difficulty 3" in answer.text
 
 
 def test_a_body_without_announced_length_is_cut_off_at_the_limit(http: Any) -> None:

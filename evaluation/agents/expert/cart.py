@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ecom_rlve.client import StepResult
@@ -11,12 +12,18 @@ from ecom_rlve.evaluation.agents.expert.notes import Card, ItemNotes, Vocabulary
 from ecom_rlve.evaluation.agents.expert.skill import Skill
 from ecom_rlve.models import ToolResult
 
+Sent = tuple[dict[str, Any], Callable[[dict[str, Any], ToolResult], None]]
+"""A call and what to do with its result."""
+
 _NOUN_SCORE = 84
 _FACTS_PER_QUESTION = 3
-_SEARCHES_PER_ITEM = 5
+_SEARCHES = 3
+"""Searches with the same filters before the best of what was seen is taken."""
 _PAGE = 10
+_FIRST_PAGE = 5
 _LABELS = {"color": "colour", "connector_type": "connector", "item_form": "form", "finish_type": "finish"}
-_ITEM_MARKS = ("the", "one", "single", "two", "three", "four", "five", "six")
+_ITEM_MARKS = {"the", "one", "single", "two", "three", "four", "five", "six"}
+_UNIT_FILTERS = {"g": "weight_max", "w": "wattage_min", "ml": "capacity_min", "h": "battery_life_min"}
 
 
 class CartExpert:
@@ -27,198 +34,177 @@ class CartExpert:
         self._vocabulary = Vocabulary()
         self._items: list[ItemNotes] = []
         self._segments: list[str] | None = None
-        self._sent: list[tuple[dict[str, Any], ItemNotes | str]] = []
+        self._sent: list[Sent] = []
         self._cards: dict[str, Card] = {}
         self._sold_out: list[ItemNotes] = []
         self._is_confirmed = False
-        self._looked_over = 0
+        self._checks = 0
 
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
         observation = result.observation
-        self._take_in(observation.tool_results)
-        style = result.metadata.style
+        for answer, (sent, take) in zip(observation.tool_results, self._sent, strict=False):
+            cards = (answer.result or {}).get("results", [])
+            self._vocabulary.learn(cards)
+            self._cards.update({card["product_id"]: card for card in cards})
+            take(sent, answer)
         if self._segments is None:
             self._segments = _item_segments(observation.user_message)
         else:
-            self._listen(observation.user_message)
-        if self._unplaced:
-            searches = self._first_searches(observation.tool_calls_left)
-            return self._sending(searches, {}, style)
-        if self._sold_out and self._skill.minds_stock:
-            item = self._sold_out.pop(0)
-            return {"assistant_message": f"The {item.noun} you want is sold out. What should I take instead?"}
-        return self._work(observation.tool_calls_left, observation.turns_left, style)
-
-    def _work(self, room: int, turns_left: int, style: str) -> Action:
-        items = [item for item in self._items if not item.is_dropped]
-        is_urgent = turns_left <= 2
-        questions = [] if is_urgent or not self._skill.asks else self._questions(items)
-        calls: list[tuple[dict[str, Any], ItemNotes | str]] = []
-        for item in items:
-            step = self._next_call(item, is_urgent, bool(questions))
-            calls += [(each, item) for each in step]
-        calls = calls[:room]
-        if calls or questions:
-            message = {"assistant_message": " ".join(questions)} if questions else {}
-            return self._sending(calls, message, style)
-        is_settled = self._is_confirmed or is_urgent or not self._items or self._looked_over > 0
-        self._looked_over += 1
-        if is_settled or self._skill.guesses:
-            return {"answer": {"done": True}}
-        return {"assistant_message": "Does everything in your cart look right?"}
-
-    def _sending(
-        self, calls: list[tuple[dict[str, Any], ItemNotes | str]], message: dict[str, Any], style: str
-    ) -> Action:
-        action = one_at_a_time({**message, "tool_calls": [each for each, _ in calls]}, style)
-        self._sent = calls[: len(action.get("tool_calls", []))]
+            for sentence in language.sentences(observation.user_message):
+                self._hear(sentence)
+        action, self._sent = self._decide(observation.tool_calls_left, observation.turns_left)
+        action["tool_calls"] = [sent for sent, _ in self._sent]
+        action = one_at_a_time(action, result.metadata.style)
+        self._sent = self._sent[: len(action["tool_calls"])]
         return action
 
-    @property
-    def _unplaced(self) -> list[str]:
-        return [segment for segment in self._segments or [] if segment]
+    def _decide(self, room: int, turns_left: int) -> tuple[Action, list[Sent]]:
+        if self._segments and turns_left > 1:
+            limit = _PAGE if self._skill.filters else _FIRST_PAGE
+            return {}, [
+                (call("catalog_search", query=segment[:400], limit=limit), self._placing(segment))
+                for segment in self._segments[:room]
+            ]
+        items = [item for item in self._items if not item.is_dropped]
+        if self._sold_out and self._skill.minds_stock and turns_left > 1:
+            item = self._sold_out.pop(0)
+            return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
+        is_urgent = turns_left <= 2
+        questions = self._questions(items) if self._skill.asks and not is_urgent else []
+        calls = [sent for item in items for sent in self._searches(item, is_urgent)]
+        if not questions and not (calls and not is_urgent):
+            calls += [sent for item in items for sent in self._put(item)]
+        if turns_left <= 1:
+            return {"answer": {"done": True}}, calls[:room]
+        if calls or questions:
+            return ({"assistant_message": " ".join(questions)} if questions else {}), calls[:room]
+        if self._is_confirmed or self._checks or not items or self._skill.guesses:
+            return {"answer": {"done": True}}, []
+        self._checks += 1
+        return {"assistant_message": "Does everything in your cart look right?"}, []
 
-    def _first_searches(self, room: int) -> list[tuple[dict[str, Any], ItemNotes | str]]:
-        limit = _PAGE if self._skill.filters else 5
-        return [
-            (call("catalog_search", query=segment[:400], limit=limit), segment) for segment in self._unplaced[:room]
-        ]
+    def _placing(self, segment: str) -> Callable[[dict[str, Any], ToolResult], None]:
+        """Return what finds out, from a first search, which kind of thing a segment of the opening is about."""
 
-    def _take_in(self, results: list[ToolResult]) -> None:
-        for result, (sent, about) in zip(results, self._sent, strict=False):
-            cards = (result.result or {}).get("results", [])
-            self._vocabulary.learn(cards)
-            self._cards.update({card["product_id"]: card for card in cards})
-            if isinstance(about, str):
-                self._place(about, cards)
-            elif sent["name"] == "catalog_search":
-                self._take_search(about, sent["args"], result)
-            elif sent["name"] == "catalog_get_variants" and result.result:
-                about.variants = result.result["variants"]
-                about.variant_attribute = _variant_attribute(about.variants)
-            elif result.code == "OUT_OF_STOCK":
-                self._sold_out.append(about)
-            elif result.result and "line" in result.result:
-                about.line = result.result["line"]
-            elif result.result and "removed" in result.result:
-                about.line = None
-        self._sent = []
+        def place(_: dict[str, Any], answer: ToolResult) -> None:
+            cards = (answer.result or {}).get("results", [])
+            self._segments = [other for other in self._segments or [] if other != segment]
+            categories = dict.fromkeys(card["category"] for card in cards)
+            scored = [(_noun_score(name, segment), -at, name) for at, name in enumerate(categories)]
+            score, _, category = max(scored, default=(0.0, 0, ""))
+            if score < _NOUN_SCORE:
+                return
+            item = next((item for item in self._items if item.category == category), None)
+            if item is None:
+                item = ItemNotes(category)
+                self._items.append(item)
+            item.text += f"\n{segment}"
+            item.cards.update({card["product_id"]: card for card in cards if card["category"] == category})
 
-    def _place(self, segment: str, cards: list[Card]) -> None:
-        """Find out which kind of thing a segment of the opening is about."""
-        self._segments = [other for other in self._segments or [] if other != segment]
-        categories = list(dict.fromkeys(card["category"] for card in cards))
-        scored = [(_noun_score(category, segment), -at, category) for at, category in enumerate(categories)]
-        score, _, category = max(scored, default=(0.0, 0, ""))
-        if score < _NOUN_SCORE:
-            if self._items and not cards:
-                self._items[-1].text += f" {segment}"
-            return
-        item = next((item for item in self._items if item.category == category), None)
-        if item is None:
-            item = ItemNotes("", category)
-            self._items.append(item)
-            if not self._skill.compares or not self._skill.filters:
-                item.cards = {card["product_id"]: card for card in cards if card["category"] == category}
-                item.total = len(item.cards)
-        item.text += f"\n{segment}"
+        return place
 
-    def _take_search(self, item: ItemNotes, args: dict[str, Any], result: ToolResult) -> None:
-        item.attempts += 1
-        if result.error:
-            item.searched = ("failed", *item.searched)
-            if "did you mean " in result.error and args.get("brand"):
-                best = result.error.split("did you mean ")[1].split(",")[0].rstrip("?")
-                self._vocabulary.values.setdefault(item.category or "", {}).setdefault("brand", set()).add(best)
-            return
-        found = (result.result or {}).get("results", [])
-        item.total = (result.result or {}).get("total")
-        facts = item.facts(self._vocabulary)
-        fitting = [card for card in found if card["category"] == item.category and agrees(card, facts)]
-        item.cards = {card["product_id"]: card for card in fitting}
-
-    def _listen(self, text: str) -> None:
-        if not text:
-            return
-        for sentence in language.sentences(text):
-            title = language.quoted(sentence)
-            item = self._item_named(sentence)
-            if title is not None:
-                self._settle_for(title, item)
-            elif item is not None and _leaves_out(sentence):
-                item.is_dropped = True
-            elif item is not None:
-                item.text += f"\n{sentence}"
-                item.searched = ()
-                item.attempts = min(item.attempts, _SEARCHES_PER_ITEM - 2)
-            elif _approves(sentence):
-                self._is_confirmed = True
-
-    def _item_named(self, sentence: str) -> ItemNotes | None:
-        scored = [(_noun_score(item.category or "", sentence), -at) for at, item in enumerate(self._items)]
+    def _hear(self, sentence: str) -> None:
+        title = language.quoted(sentence)
+        scored = [(_noun_score(item.category, sentence), -at) for at, item in enumerate(self._items)]
         score, at = max(scored, default=(0.0, 0))
-        return self._items[-at] if score >= _NOUN_SCORE else (self._items[0] if len(self._items) == 1 else None)
+        item = self._items[-at] if score >= _NOUN_SCORE else None
+        if title is not None:
+            self._settle_for(title, item)
+        elif item is not None and _leaves_out(sentence):
+            item.is_dropped = True
+        elif item is not None:
+            item.text += f"\n{sentence}"
+        elif _approves(sentence):
+            self._is_confirmed = True
 
     def _settle_for(self, title: str, item: ItemNotes | None) -> None:
         for card in self._cards.values():
             if card["title"].casefold() == title.casefold():
                 target = item or next((item for item in self._items if item.category == card["category"]), None)
                 if target is not None:
-                    target.chosen, target.is_fallback, target.line = card["product_id"], True, None
+                    target.chosen, target.is_fallback = card["product_id"], True
 
-    def _next_call(self, item: ItemNotes, is_urgent: bool, is_asking: bool) -> list[dict[str, Any]]:
-        if item.chosen is None and not self._choose(item, is_urgent):
-            search = self._search(item)
-            return [search] if search else []
-        if item.variants is None and not item.is_fallback:
-            return [call("catalog_get_variants", product_id=item.chosen)]
-        if is_asking and not is_urgent and not self._skill.guesses:
-            return []
-        return self._put(item)
-
-    def _choose(self, item: ItemNotes, is_urgent: bool) -> bool:
-        """Decide on a product where one stands out, or where time runs out."""
+    def _searches(self, item: ItemNotes, is_urgent: bool) -> list[Sent]:
+        """Return the reading that an item still needs: a search, its variants."""
+        calls: list[Sent] = []
         facts = item.facts(self._vocabulary)
         ranked = sorted(item.cards.values(), key=lambda card: -agreements(card, facts))
-        is_decided = item.total == 1 or len(ranked) == 1 or not self._skill.compares
-        is_exhausted = item.attempts >= _SEARCHES_PER_ITEM or not self._skill.filters
-        if not ranked or not (is_decided or is_exhausted or is_urgent):
-            return False
-        if not self._skill.compares:
-            ranked = list(item.cards.values())
-        if item.total not in (None, 1) and self._skill.asks and not is_urgent and self._open_points(item):
-            return False
-        item.chosen = ranked[0]["product_id"]
-        if not ranked[0]["in_stock"]:
-            self._sold_out.append(item)
-        return True
+        if item.chosen is None:
+            if not self._skill.compares or not self._skill.filters:
+                fitting = ranked if self._skill.compares else list(item.cards.values())
+                item.chosen = fitting[0]["product_id"] if fitting else None
+            elif self._is_decided(item, ranked, is_urgent):
+                item.chosen = ranked[0]["product_id"]
+                if not ranked[0]["in_stock"]:
+                    self._sold_out.append(item)
+            elif item.attempts < _SEARCHES or self._filters(item)[1] != item.filters:
+                calls.append(self._search(item))
+        looked_at = item.chosen or (ranked[0]["product_id"] if ranked and not item.variants else None)
+        if looked_at and looked_at not in item.variants and not item.is_fallback:
 
-    def _search(self, item: ItemNotes) -> dict[str, Any] | None:
-        if not self._skill.filters or item.attempts >= _SEARCHES_PER_ITEM:
-            return None
+            def note(_: dict[str, Any], answer: ToolResult) -> None:
+                if answer.result:
+                    item.variants[looked_at] = answer.result["variants"]
+
+            calls.append((call("catalog_get_variants", product_id=looked_at), note))
+        return calls
+
+    def _is_decided(self, item: ItemNotes, ranked: list[Card], is_urgent: bool) -> bool:
+        if not ranked:
+            return False
+        is_searched = self._filters(item)[1] == item.filters and item.total is not None
+        if is_urgent or (is_searched and item.total == 1 and len(ranked) == 1):
+            return True
+        is_seen = is_searched and (item.attempts >= _SEARCHES or len(item.cards) >= min(item.total or 0, _PAGE))
+        return is_seen and (len(ranked) == 1 or not self._skill.asks or not self._open_points(item))
+
+    def _filters(self, item: ItemNotes) -> tuple[dict[str, Any], tuple[Any, ...]]:
         facts = item.facts(self._vocabulary)
         filters: dict[str, Any] = {name: value for name, value in facts.items() if isinstance(value, str)}
         if "price" in facts:
             filters["price_min"] = filters["price_max"] = facts["price"]
-        brand = language.brand_said(item.text)
-        if "brand" not in filters and brand and "failed" not in item.searched:
+        if "brand" not in filters and not item.brand_failed and (brand := language.brand_said(item.text)):
             filters["brand"] = brand
-        key = (*sorted(filters.items()),)
-        offset = 0
-        if key == item.searched:
-            offset = _PAGE * item.attempts if (item.total or 0) > _PAGE * item.attempts else 0
-        item.searched = key
+        is_variant = {"weight": "weight_max", "wattage": "wattage_min", "capacity": "capacity_min"}
+        skipped = is_variant.get(item.variant_attribute or "")
+        for number, unit in language.measures_with_units(item.text):
+            name = _UNIT_FILTERS.get(unit)
+            if name is not None and name != skipped and not item.is_fallback:
+                filters[name] = number
+        return filters, (*sorted(filters.items()),)
+
+    def _search(self, item: ItemNotes) -> Sent:
+        filters, key = self._filters(item)
+        if key != item.filters:
+            item.filters, item.attempts, item.total = key, 0, None
+            item.cards = {}
         # A repeated search gives the same page; other words draw other distractors.
-        words = " ".join(language.words(item.text)[item.attempts :])[:300] or item.noun
-        return call(
-            "catalog_search", query=words, category=item.category, limit=_PAGE, offset=offset or None, **filters
-        )
+        spoken = language.words(item.text)[item.attempts :]
+        query = " ".join(spoken)[:300] or item.noun
+        item.attempts += 1
+
+        def take(sent: dict[str, Any], answer: ToolResult) -> None:
+            if answer.error:
+                item.brand_failed = item.brand_failed or filters.get("brand") not in (None, "")
+                if "did you mean " in answer.error and "brand" in sent["args"]:
+                    best = answer.error.split("did you mean ")[1].split(",")[0].rstrip("?")
+                    self._vocabulary.add(item.category, "brand", best)
+                return
+            result = answer.result or {}
+            item.total = result["total"]
+            facts = item.facts(self._vocabulary)
+            for card in result["results"]:
+                if card["category"] == item.category and agrees(card, facts):
+                    item.cards[card["product_id"]] = card
+
+        sent = call("catalog_search", query=query, category=item.category, limit=_PAGE, **filters)
+        return sent, take
 
     def _open_points(self, item: ItemNotes) -> list[str]:
         """Return attributes by which the remaining candidates differ and which were not asked for."""
         facts = item.facts(self._vocabulary)
-        known = self._vocabulary.values.get(item.category or "", {})
+        known = self._vocabulary.values.get(item.category, {})
         names = ["brand", "model", "price", *(name for name in sorted(known) if name not in ("brand", "model"))]
         cards = list(item.cards.values())
         return [
@@ -232,59 +218,61 @@ class CartExpert:
 
     def _questions(self, items: list[ItemNotes]) -> list[str]:
         """Return up to three facts' worth of questions and note them as asked."""
-        wanted: list[tuple[ItemNotes, str]] = []
+        sure: list[tuple[ItemNotes, str]] = []
+        likely: list[tuple[ItemNotes, str]] = []
         for item in items:
-            if item.is_fallback:
+            if item.is_fallback or self._skill.guesses:
                 continue
-            if not self._skill.guesses:
-                if item.quantity is None and "quantity" not in item.asked:
-                    wanted.append((item, "quantity"))
-                if item.variants and item.wanted_variant() is None and "variant" not in item.asked:
-                    wanted.append((item, "variant"))
+            if item.quantity is None and "quantity" not in item.asked:
+                sure.append((item, "quantity"))
+            if item.variants and item.wanted_variant() is None and "variant" not in item.asked:
+                sure.append((item, "variant"))
             if item.chosen is None and item.total not in (None, 1):
-                wanted += [(item, name) for name in self._open_points(item)[:_FACTS_PER_QUESTION]]
+                likely += [(item, name) for name in self._open_points(item)]
         asked = []
-        for item, name in wanted[:_FACTS_PER_QUESTION]:
+        for item, name in (sure + likely)[:_FACTS_PER_QUESTION]:
             item.asked.add(name)
-            item.searched = ()
             asked.append(_question(item, name))
         return asked
 
-    def _put(self, item: ItemNotes) -> list[dict[str, Any]]:
+    def _put(self, item: ItemNotes) -> list[Sent]:
         """Return what brings the item into the cart as wanted, nothing where it is there."""
-        variant = item.wanted_variant()
-        if self._skill.guesses and item.line is None:
-            variant = item.variants[0] if item.variants else None
-        variant_id = variant["variant_id"] if variant else None
-        if variant and not variant.get("in_stock", True) and item not in self._sold_out and self._skill.minds_stock:
-            self._sold_out.append(item)
-            item.variants = None
+        if item.chosen is None or (item in self._sold_out and self._skill.minds_stock):
             return []
-        quantity = item.quantity or 1
-        line = item.line
-        if line is None:
-            quantity = 1 if self._skill.guesses else quantity
-            return [call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)]
-        is_other = line["product_id"] != item.chosen or (variant is not None and not _is_variant(line, variant))
-        if is_other:
-            return [call("cart_remove", line_id=line["line_id"])]
-        if line["quantity"] != quantity:
-            return [call("cart_set_quantity", line_id=line["line_id"], quantity=quantity)]
-        return []
+        variant, quantity = item.wanted_variant(), item.quantity or 1
+        if self._skill.guesses and item.line is None:
+            variant, quantity = None, 1
+        if variant and not variant.get("in_stock", True) and self._skill.minds_stock:
+            self._sold_out.append(item)
+            item.variants = {}
+            return []
+        variant_id = variant["variant_id"] if variant else None
+        if item.line is None:
+            added = call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)
+        elif item.line["product_id"] != item.chosen or (variant is not None and not _is_line_of(item.line, variant)):
+            added = call("cart_remove", line_id=item.line["line_id"])
+        elif item.line["quantity"] != quantity:
+            added = call("cart_set_quantity", line_id=item.line["line_id"], quantity=quantity)
+        else:
+            return []
+
+        def note(_: dict[str, Any], answer: ToolResult) -> None:
+            if answer.code == "OUT_OF_STOCK":
+                self._sold_out.append(item)
+            item.line = (answer.result or {}).get("line")
+
+        return [(added, note)]
 
 
 def _item_segments(text: str) -> list[str]:
-    """Return the parts of the opening that may each describe an item, the likeliest first in their order."""
+    """Return the parts of the opening that may each describe an item."""
     joined: list[str] = []
     for sentence in language.sentences(text):
-        starts_with = language.words(sentence)[:1]
-        if joined and starts_with in (["it"], ["they"]):
+        if joined and language.words(sentence)[:1] in (["it"], ["they"]):
             joined[-1] += f" {sentence}"
         else:
             joined.append(sentence)
-    likely = [
-        part for part in joined if any(word in _ITEM_MARKS or any(c.isdigit() for c in word) for word in language.words(part))
-    ]
+    likely = [part for part in joined if any(word in _ITEM_MARKS or word.isdigit() for word in language.words(part))]
     return likely or joined
 
 
@@ -292,11 +280,7 @@ def _noun_score(category: str, text: str) -> float:
     return max(language.likeness(category, text), language.likeness(language.singular(category), text))
 
 
-def _variant_attribute(variants: list[dict[str, Any]]) -> str | None:
-    return next((name for name in variants[0] if name not in ("variant_id", "in_stock")), None) if variants else None
-
-
-def _is_variant(line: dict[str, Any], variant: dict[str, Any]) -> bool:
+def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:
     return all(line.get(name) == value for name, value in variant.items() if name not in ("variant_id", "in_stock"))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from rapidfuzz import fuzz
 
@@ -11,7 +12,15 @@ _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?![^\"]*\"(?:[^\"]*\"[^\"]*\")*[^\"]*$)|
 _NUMBER_WORDS = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _PRICE = re.compile(r"\$\s?(\d[\d,]*)(?:\.(\d\d))?")
 _MEASURE = re.compile(r"(\d+(?:\.\d+)?)\s?(watts?|w|litres?|l|ml|kilos?|kg|grams?|g|cm|hours?|h)\b", re.IGNORECASE)
-_SCALE = {"l": 1000.0, "litre": 1000.0, "kg": 1000.0, "kilo": 1000.0}
+_UNITS = {
+    **dict.fromkeys(("l", "litre"), (1000.0, "ml")),
+    "ml": (1.0, "ml"),
+    **dict.fromkeys(("kg", "kilo"), (1000.0, "g")),
+    **dict.fromkeys(("g", "gram"), (1.0, "g")),
+    **dict.fromkeys(("w", "watt"), (1.0, "w")),
+    "cm": (1.0, "cm"),
+    **dict.fromkeys(("h", "hour"), (1.0, "h")),
+}
 _BRAND = re.compile(r"\b(?:from|by|[Bb]\w{2,5})\s+((?:[A-Z][\w&'’.-]*\s?){1,3})")
 _QUOTED = re.compile(r"\"(.+?)\"")
 _WORD = re.compile(r"[\w&'’.+/-]+")
@@ -25,11 +34,13 @@ def sentences(text: str) -> list[str]:
     return [part.strip() for part in parts if part and part.strip()]
 
 
+@lru_cache(maxsize=4096)
 def words(text: str) -> list[str]:
-    """Return the casefolded words of a text without closing punctuation."""
+    """Return the casefolded words of a text without closing punctuation; callers must not change the list."""
     return [word.strip(".'’").casefold() for word in _WORD.findall(text)]
 
 
+@lru_cache(maxsize=65536)
 def likeness(value: str, text: str) -> float:
     """Return how well some passage of ``text`` spells ``value``, 0 to 100; short words must match exactly."""
     target, tokens = value.casefold().split(), words(text)
@@ -56,12 +67,18 @@ def prices(text: str) -> list[float]:
     return [float(f"{whole.replace(',', '')}.{cents or '00'}") for whole, cents in _PRICE.findall(text)]
 
 
-def measures(text: str) -> list[float]:
-    """Return the numbers with units that a text names, in canonical units (g, ml, W, cm, h)."""
+def measures_with_units(text: str) -> list[tuple[float, str]]:
+    """Return the numbers with units that a text names, in canonical units (g, ml, w, cm, h)."""
     found = []
     for number, unit in _MEASURE.findall(text):
-        found.append(round(float(number) * _SCALE.get(unit.casefold().rstrip("s"), 1.0), 6))
+        scale, canonical = _UNITS[unit.casefold().rstrip("s")]
+        found.append((round(float(number) * scale, 6), canonical))
     return found
+
+
+def measures(text: str) -> list[float]:
+    """Return the numbers with units that a text names, in canonical units, without them."""
+    return [number for number, _ in measures_with_units(text)]
 
 
 def brand_said(text: str) -> str | None:

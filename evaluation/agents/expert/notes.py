@@ -9,7 +9,9 @@ from typing import Any
 from ecom_rlve.evaluation.agents.expert import language
 
 Card = dict[str, Any]
+Facts = dict[str, str | float]
 _NOT_ATTRIBUTES = {"product_id", "title", "category", "price", "price_from", "rating", "ship_days", "in_stock"}
+_SHORT_VALUE = 4
 
 
 @dataclass(slots=True)
@@ -17,66 +19,84 @@ class Vocabulary:
     """Attribute values that results have shown, by category and attribute."""
 
     values: dict[str, dict[str, set[str | float]]] = field(default_factory=dict)
+    size: int = 0
+    """Grows with every value learnt."""
 
     def learn(self, cards: Iterable[Card]) -> None:
         """Remember the values that cards show."""
         for card in cards:
-            known = self.values.setdefault(card["category"], {})
             for name, value in card.items():
                 if name not in _NOT_ATTRIBUTES:
-                    known.setdefault(name, set()).add(value)
+                    self.add(card["category"], name, value)
+
+    def add(self, category: str, name: str, value: str | float) -> None:
+        """Remember one value."""
+        known = self.values.setdefault(category, {}).setdefault(name, set())
+        self.size += value not in known
+        known.add(value)
 
 
 @dataclass(slots=True)
 class ItemNotes:
     """One wanted item."""
 
-    text: str
+    category: str
+    text: str = ""
     """Everything the customer has said of it."""
-    category: str | None = None
     asked: set[str] = field(default_factory=set)
     """Attributes asked for; "variant" and "quantity" among them."""
     cards: dict[str, Card] = field(default_factory=dict)
-    """Products that filtered searches found, by id, best first."""
+    """Products that the searches with the present filters found and that fit, by id."""
     total: int | None = None
-    """How many products pass the filters of the last search; None before one."""
-    searched: tuple[Any, ...] = ()
-    """What the last search was for, so that it is not repeated."""
+    """How many products pass the present filters; None before a search."""
+    filters: tuple[Any, ...] = ()
+    """The filters of the last search."""
     attempts: int = 0
+    """Searches with the present filters."""
+    brand_failed: bool = False
     chosen: str | None = None
     """Product id."""
-    variant_attribute: str | None = None
-    variants: list[dict[str, Any]] | None = None
+    variants: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    """Variants by product id."""
     is_fallback: bool = False
     """The customer has settled for this product; any variant will do."""
     is_dropped: bool = False
     line: dict[str, Any] | None = None
     """The cart line that holds it."""
+    _facts: tuple[tuple[str, int], Facts] | None = None
 
     @property
     def noun(self) -> str:
         """What the item is called."""
-        return language.singular(self.category or "item")
+        return language.singular(self.category)
 
     @property
     def quantity(self) -> int | None:
         """The number of pieces said last, None where none was."""
-        counts = [
-            count
-            for sentence in language.sentences(self.text)
-            if (count := language.count_before((self.category or "item", self.noun), sentence)) is not None
-        ]
-        return counts[-1] if counts else None
+        counts = [language.count_before((self.category, self.noun), part) for part in language.sentences(self.text)]
+        return next((count for count in reversed(counts) if count is not None), None)
 
-    def facts(self, vocabulary: Vocabulary) -> dict[str, str | float]:
+    @property
+    def variant_attribute(self) -> str | None:
+        """The attribute in which this kind of thing comes in variants, None before any were listed."""
+        for variants in self.variants.values():
+            return next((name for name in variants[0] if name not in ("variant_id", "in_stock")), None)
+        return None
+
+    def facts(self, vocabulary: Vocabulary) -> Facts:
         """Return the attribute values that the customer's words name, in the shop's spelling."""
-        found: dict[str, str | float] = {}
+        key = (f"{self.text}|{self.variant_attribute}", vocabulary.size)
+        if self._facts is None or self._facts[0] != key:
+            self._facts = (key, self._read_facts(vocabulary))
+        return self._facts[1]
+
+    def _read_facts(self, vocabulary: Vocabulary) -> Facts:
+        found: Facts = {}
         measures = language.measures(self.text)
-        for name, values in sorted(vocabulary.values.get(self.category or "", {}).items()):
+        for name, values in sorted(vocabulary.values.get(self.category, {}).items()):
             if name == self.variant_attribute:
                 continue
-            words = sorted(value for value in values if isinstance(value, str))
-            said = language.best_said(words, self.text)
+            said = language.best_said(sorted(value for value in values if isinstance(value, str)), self.text)
             numbers = [value for value in values if not isinstance(value, str) and float(value) in measures]
             if said is not None:
                 found[name] = said
@@ -87,40 +107,38 @@ class ItemNotes:
         return found
 
     def wanted_variant(self) -> dict[str, Any] | None:
-        """Return the listed variant that the customer's words name, None where they name none."""
-        if self.is_fallback or not self.variants or self.variant_attribute is None:
+        """Return the chosen product's variant that the customer's words name, None where they name none."""
+        variants = self.variants.get(self.chosen or "") or next(iter(self.variants.values()), [])
+        attribute = self.variant_attribute
+        if self.is_fallback or not variants or attribute is None:
             return None
-        spelled = {str(variant[self.variant_attribute]): variant for variant in self.variants}
-        said: tuple[int, str] | None = None
-        for number, sentence in enumerate(language.sentences(self.text)):
-            value = _variant_said(list(spelled), self.variant_attribute, sentence)
-            if value is not None:
-                said = (number, value)
-        return spelled[said[1]] if said else None
+        spelled = {str(variant[attribute]): variant for variant in variants}
+        said = [variant_said(list(spelled), attribute, part) for part in language.sentences(self.text)]
+        last = next((value for value in reversed(said) if value is not None), None)
+        return spelled[last] if last else None
 
 
-def _variant_said(values: list[str], attribute: str, sentence: str) -> str | None:
+def variant_said(values: list[str], attribute: str, sentence: str) -> str | None:
     """Return the variant value that a sentence names; a short one only right after the attribute's name."""
-    label = attribute.replace("_", " ")
+    tokens = language.words(sentence)
+    label = attribute.split("_")[0][:3]
     for value in sorted(values, key=len, reverse=True):
         measured = language.measures(value)
         if measured:
             if measured[0] in language.measures(sentence):
                 return value
-        elif len(value) < 4 or value[0].isdigit():
-            tokens, target = language.words(sentence), language.words(value)
-            for at in range(1, len(tokens) - len(target) + 1):
-                is_named = tokens[at - 1].startswith(label[:3]) or tokens[at - 1] in ("in", "sized")
-                if tokens[at : at + len(target)] == target and is_named:
-                    return value
-    return language.best_said([value for value in values if len(value) >= 4 and not value[0].isdigit()], sentence)
+        elif len(value) < _SHORT_VALUE:
+            named = [at for at, token in enumerate(tokens) if at and token == value.casefold()]
+            if any(tokens[at - 1].startswith(label) or tokens[at - 1] in ("in", "sized") for at in named):
+                return value
+    return language.best_said([value for value in values if len(value) >= _SHORT_VALUE], sentence)
 
 
-def agrees(card: Card, facts: dict[str, str | float]) -> bool:
+def agrees(card: Card, facts: Facts) -> bool:
     """Tell whether nothing on a card contradicts the facts."""
     return all(name not in card or card[name] == value for name, value in facts.items())
 
 
-def agreements(card: Card, facts: dict[str, str | float]) -> int:
+def agreements(card: Card, facts: Facts) -> int:
     """Return how many of the facts a card shows."""
     return sum(card.get(name) == value for name, value in facts.items())
