@@ -95,8 +95,8 @@ def _add_demo(app: "typer.Typer") -> None:
     def demo(
         url: Annotated[str | None, typer.Option(help="A server; absent: one is started for the episode.")] = None,
         env: Annotated[str, typer.Option(help="Environment.")] = "CART",
-        difficulty: Annotated[int, typer.Option(min=0, max=20)] = 3,
-        seed: Annotated[int, typer.Option(min=0)] = 7,
+        difficulty: Annotated[int, typer.Option(min=0, max=20)] = 2,
+        seed: Annotated[int, typer.Option(min=0)] = 10,
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
         """Watch the built-in expert agent play one episode."""

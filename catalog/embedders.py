@@ -170,7 +170,7 @@ def _fitted(bags: Bags, features: csr_matrix) -> Projection:
     if not used.size:
         return Projection(places, np.zeros((1, 1), dtype=np.int16))
     weighted = normalize(sample.tocsc()[:, used].tocsr().astype(np.float64).multiply(idf[used]).tocsr())
-    count = max(1, min(DIMENSIONS, min(weighted.shape) - 1))
+    count = min(DIMENSIONS, *weighted.shape)
     seed = int(stream(0, "embedder", "svd").integers(2**31))
     # flip_sign makes the signs canonical: the largest loading of each component is positive.
     # One thread: waiting for a second busy core costs more than it gives.

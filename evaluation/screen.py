@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -18,7 +19,11 @@ from rich.text import Text
 from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
 
 CELL_WIDTH = 46
+LINE_LENGTH = 240
+"""Characters of a tool's result in a conversation shown afterwards."""
 PIPE_WIDTH = 120
+MOST_COLUMNS = 5
+"""Columns of a table; what else its rows hold stands together in one more."""
 _REWARDS = ("r_task", "r_eff", "r_hall", "r_total")
 _NAMES = {"user": "customer", "assistant": "agent", "tool": "store"}
 _STYLES = {
@@ -37,8 +42,12 @@ def terminal() -> Console:
 
 
 def say(console: Console, speaker: str, text: str) -> None:
-    """Print what somebody said, behind their name."""
-    console.print(Text.assemble((f"{speaker:>9}  ", _STYLES[speaker]), clean(text)), highlight=False)
+    """Print what somebody said, behind their name and indented like it."""
+    line = Table.grid(padding=(0, 2, 0, 0))
+    line.add_column(width=9, justify="right", style=_STYLES[speaker])
+    line.add_column(overflow="fold")
+    line.add_row(speaker, Text(clean(text)))
+    console.print(line)
 
 
 def show_customer(console: Console, message: str) -> None:
@@ -67,7 +76,7 @@ def show_tool_results(console: Console, results: Sequence[ToolResult], most_rows
             continue
         fields = result.result or {}
         tables = {name: value for name, value in fields.items() if _is_table(value)}
-        plain = ", ".join(f"{name}: {_cell(value)}" for name, value in fields.items() if name not in tables)
+        plain = ", ".join(f"{clean(name)}: {_cell(value)}" for name, value in fields.items() if name not in tables)
         say(console, "store", f"{result.name}: {plain}" if plain else result.name)
         for rows in tables.values():
             console.print(_table(rows[:most_rows]))
@@ -91,7 +100,8 @@ def show_result(console: Console, result: EpisodeResult) -> None:
 def show_state(console: Console, state: EpisodeState) -> None:
     """Print a conversation so far."""
     for message in state.messages:
-        say(console, _NAMES[message.role], message.content)
+        is_result = message.role == "tool"
+        say(console, _NAMES[message.role], shorten(message.content, LINE_LENGTH) if is_result else message.content)
 
 
 def clean(text: str) -> str:
@@ -104,19 +114,19 @@ def _is_table(value: object) -> bool:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table whose columns are those that most rows have; what else a row holds stands in the last one."""
+    """Return a table whose columns are the first ones that most rows have; the rest of a row stands in the last."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    common = [name for name in names if 2 * sum(name in row for row in rows) > len(rows)]
+    common = [name for name in names if 2 * sum(name in row for row in rows) > len(rows)][:MOST_COLUMNS]
     others = [name for name in names if name not in common]
-    table = Table()
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in common:
         table.add_column(Text(clean(name)), overflow="fold", no_wrap=name.endswith("_id"))
     if others:
-        table.add_column("more", overflow="fold")
+        table.add_column("more", overflow="fold", style="dim")
     for row in rows:
         cells = [_cell(row.get(name)) for name in common]
         if others:
-            cells.append(", ".join(f"{name}: {_cell(row[name])}" for name in others if name in row))
+            cells.append(", ".join(f"{clean(name)}: {_cell(row[name])}" for name in others if name in row))
         table.add_row(*map(Text, cells))
     return table
 
@@ -126,6 +136,8 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
     if isinstance(value, list):
         return shorten(", ".join(map(_cell, value)))
     if isinstance(value, dict):
@@ -133,6 +145,6 @@ def _cell(value: Any) -> str:
     return shorten(clean(str(value)).replace("\n", " "))
 
 
-def shorten(text: str) -> str:
-    """Return ``text`` cut to :data:`CELL_WIDTH` characters."""
-    return text if len(text) <= CELL_WIDTH else text[: CELL_WIDTH - 1] + "…"
+def shorten(text: str, most: int = CELL_WIDTH) -> str:
+    """Return ``text`` cut to ``most`` characters."""
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -54,7 +54,8 @@ def create_app(settings: Settings, *, shop: Shop | None = None, now: Callable[[]
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         facts = service.metadata()["catalog"]
-        _logger.info("start catalog=%s size=%d fingerprint=%s", facts["source"], facts["size"], facts["fingerprint"])
+        where = (settings.host, settings.port)
+        _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
         reaper = asyncio.create_task(_reap(service))
         yield
         reaper.cancel()
@@ -109,7 +110,8 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
         "access_log": settings.access_log,
-        "log_level": settings.log_level,
+        # Of uvicorn's own lines below a warning, nearly all are one per socket.
+        "log_level": settings.log_level if settings.access_log else "warning",
         "log_config": _log_config(settings.log_level.upper()),
         "server_header": False,
     }

@@ -21,7 +21,7 @@ class Settings(BaseSettings):
     """TCP port; ``PORT`` is honoured where ``ECOM_RLVE_PORT`` is absent. 0 lets the system choose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     access_log: bool = False
-    """One log line per HTTP request."""
+    """One log line per HTTP request and per socket."""
 
     catalog: str = "synthetic"
     """Where the products come from, for example ``synthetic:10000:0``."""

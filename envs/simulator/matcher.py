@@ -125,7 +125,7 @@ def _asking(sentences: Sequence[str]) -> list[bool]:
             or is_question(sentence)
             or is_request(sentence)
         )
-        in_list = is_entry or (asks and sentence.rstrip("* ").endswith(":"))
+        in_list = is_entry or (asks and sentence.rstrip(_TRAILING).endswith(":"))
         asking.append(asks)
     return asking
 

@@ -27,7 +27,7 @@ _REQUEST = re.compile(
     r"|advise|tell|answer|say)\b"
     r"|\b(?:i(?:'m| am) (?:wondering|curious|asking)|i wonder|may i ask)\b"
     r"|\bcould you (?:please )?(?:tell|specify|confirm)\b"
-    r"|" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
+    r"|^" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
 )
 # Each alternative above holds one of these; looking for them first is many times faster.
 _REQUEST_HINTS = ("tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")

@@ -119,7 +119,7 @@ def _running(shop: Shop, **settings: Any) -> Iterator[Running]:
     chosen = Settings(**settings)
     app = create_app(chosen, shop=shop)
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        server = uvicorn.Server(server_config(app, chosen, log_config=None, log_level="warning"))
+        server = uvicorn.Server(server_config(app, chosen, log_config=None))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         try:

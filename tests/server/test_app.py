@@ -27,13 +27,13 @@ def test_importing_builds_nothing_and_the_first_use_of_app_builds_one(
     assert "app" not in vars(module)
     monkeypatch.setattr(Shop, "open", lambda *_: shop)
     try:
-        built: Any = module.app  # type: ignore[attr-defined]
+        built: Any = module.app
         assert isinstance(built, FastAPI)
-        assert built is module.app  # type: ignore[attr-defined]
+        assert built is module.app
     finally:
         vars(module).pop("app", None)
     with pytest.raises(AttributeError):
-        _ = module.no_such_name  # type: ignore[attr-defined]
+        _ = module.no_such_name
 
 
 def test_create_app_opens_the_catalog_of_the_settings() -> None:

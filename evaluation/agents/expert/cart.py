@@ -15,10 +15,12 @@ from ecom_rlve.models import ToolResult
 Sent = tuple[dict[str, Any], Callable[[dict[str, Any], ToolResult], None]]
 """A call and what to do with its result."""
 
-_NOUN_SCORE = 84
+_NOUN_SCORE = 78
 _FACTS_PER_QUESTION = 3
 _SEARCHES = 3
 """Searches with the same filters before the best of what was seen is taken."""
+_FEWEST_FACTS = 3
+"""Customers describe a product by at least so many facts: with fewer, something was left out."""
 _PAGE = 10
 _FIRST_PAGE = 5
 _LABELS = {"color": "colour", "connector_type": "connector", "item_form": "form", "finish_type": "finish"}
@@ -70,13 +72,13 @@ class CartExpert:
         if self._sold_out and self._skill.minds_stock and turns_left > 1:
             item = self._sold_out.pop(0)
             return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
-        is_urgent = turns_left <= 2
-        questions = self._questions(items) if self._skill.asks and not is_urgent else []
-        calls = [sent for item in items for sent in self._searches(item, is_urgent)]
-        if not questions and not (calls and not is_urgent):
-            calls += [sent for item in items for sent in self._put(item)]
-        if turns_left <= 1:
-            return {"answer": {"done": True}}, calls[:room]
+        is_last = turns_left <= 1
+        questions = self._questions(items) if self._skill.asks and turns_left > 2 else []
+        calls = [sent for item in items for sent in self._searches(item, is_last)]
+        if is_last:
+            return {"answer": {"done": True}}, [sent for item in items for sent in self._put(item)][:room]
+        if not (questions or calls):
+            calls = [sent for item in items for sent in self._put(item)]
         if calls or questions:
             return ({"assistant_message": " ".join(questions)} if questions else {}), calls[:room]
         if self._is_confirmed or self._checks or not items or self._skill.guesses:
@@ -125,16 +127,19 @@ class CartExpert:
                 if target is not None:
                     target.chosen, target.is_fallback = card["product_id"], True
 
-    def _searches(self, item: ItemNotes, is_urgent: bool) -> list[Sent]:
+    def _searches(self, item: ItemNotes, is_last: bool) -> list[Sent]:
         """Return the reading that an item still needs: a search, its variants."""
         calls: list[Sent] = []
         facts = item.facts(self._vocabulary)
-        ranked = sorted(item.cards.values(), key=lambda card: -agreements(card, facts))
+        fitting = [card for card in item.cards.values() if agrees(card, facts)]
+        ranked = sorted(fitting or item.cards.values(), key=lambda card: -agreements(card, facts))
+        if item.chosen and not item.is_fallback and not agrees(self._cards[item.chosen], facts):
+            item.chosen = None
         if item.chosen is None:
             if not self._skill.compares or not self._skill.filters:
-                fitting = ranked if self._skill.compares else list(item.cards.values())
-                item.chosen = fitting[0]["product_id"] if fitting else None
-            elif self._is_decided(item, ranked, is_urgent):
+                first = ranked if self._skill.compares else list(item.cards.values())
+                item.chosen = first[0]["product_id"] if first else None
+            elif self._is_decided(item, ranked, is_last):
                 item.chosen = ranked[0]["product_id"]
                 if not ranked[0]["in_stock"]:
                     self._sold_out.append(item)
@@ -150,11 +155,11 @@ class CartExpert:
             calls.append((call("catalog_get_variants", product_id=looked_at), note))
         return calls
 
-    def _is_decided(self, item: ItemNotes, ranked: list[Card], is_urgent: bool) -> bool:
+    def _is_decided(self, item: ItemNotes, ranked: list[Card], is_last: bool) -> bool:
         if not ranked:
             return False
         is_searched = self._filters(item)[1] == item.filters and item.total is not None
-        if is_urgent or (is_searched and item.total == 1 and len(ranked) == 1):
+        if is_last or (is_searched and item.total == 1 and len(ranked) == 1):
             return True
         is_seen = is_searched and (item.attempts >= _SEARCHES or len(item.cards) >= min(item.total or 0, _PAGE))
         return is_seen and (len(ranked) == 1 or not self._skill.asks or not self._open_points(item))
@@ -205,15 +210,15 @@ class CartExpert:
         """Return attributes by which the remaining candidates differ and which were not asked for."""
         facts = item.facts(self._vocabulary)
         known = self._vocabulary.values.get(item.category, {})
-        names = ["brand", "model", "price", *(name for name in sorted(known) if name not in ("brand", "model"))]
-        cards = list(item.cards.values())
+        cards = [card for card in item.cards.values() if agrees(card, facts)]
+        spread = {name: len({str(card.get(name)) for card in cards}) for name in ("price", *sorted(known))}
         return [
             name
-            for name in names
+            for name in sorted(spread, key=lambda name: -spread[name])
             if name not in facts
             and name not in item.asked
             and name != item.variant_attribute
-            and (len(cards) < 2 or len({str(card.get(name)) for card in cards}) > 1)
+            and (len(cards) < 2 or spread[name] > 1)
         ]
 
     def _questions(self, items: list[ItemNotes]) -> list[str]:
@@ -223,11 +228,14 @@ class CartExpert:
         for item in items:
             if item.is_fallback or self._skill.guesses:
                 continue
+            facts = item.facts(self._vocabulary)
             if item.quantity is None and "quantity" not in item.asked:
                 sure.append((item, "quantity"))
             if item.variants and item.wanted_variant() is None and "variant" not in item.asked:
                 sure.append((item, "variant"))
-            if item.chosen is None and item.total not in (None, 1):
+            if item.chosen is None and len(item.cards) > 1 and not {"brand"} & (facts.keys() | item.asked):
+                sure.append((item, "brand"))
+            if item.chosen is None and (len(facts) < _FEWEST_FACTS or item.total not in (None, 1)):
                 likely += [(item, name) for name in self._open_points(item)]
         asked = []
         for item, name in (sure + likely)[:_FACTS_PER_QUESTION]:
@@ -272,12 +280,16 @@ def _item_segments(text: str) -> list[str]:
             joined[-1] += f" {sentence}"
         else:
             joined.append(sentence)
-    likely = [part for part in joined if any(word in _ITEM_MARKS or word.isdigit() for word in language.words(part))]
+    likely = []
+    for at, part in enumerate(joined):
+        is_listed = part.endswith(";") or (at and joined[at - 1].endswith(";"))
+        if is_listed or any(word in _ITEM_MARKS or word.isdigit() for word in language.words(part)):
+            likely.append(part)
     return likely or joined
 
 
 def _noun_score(category: str, text: str) -> float:
-    return max(language.likeness(category, text), language.likeness(language.singular(category), text))
+    return max(language.likeness(form, text) for form in language.noun_forms(category))
 
 
 def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:

@@ -24,6 +24,11 @@ _UNITS = {
 _BRAND = re.compile(r"\b(?:from|by|[Bb]\w{2,5})\s+((?:[A-Z][\w&'’.-]*\s?){1,3})")
 _QUOTED = re.compile(r"\"(.+?)\"")
 _WORD = re.compile(r"[\w&'’.+/-]+")
+_COMMON = frozenset(
+    "line model price colour color form finish with from made make come need like want what have that then also "
+    "style size brand should must would could please them they this these those thanks best".split()
+)
+"""Words that are themselves, never a slip of another."""
 _TYPO_SCORE = 78
 _SHORT = 5
 
@@ -49,10 +54,14 @@ def likeness(value: str, text: str) -> float:
         passage = tokens[start : start + len(target)]
         if passage == target:
             return 100.0
-        if all(a == b or (min(len(a), len(b)) >= _SHORT - 1 and a[:1] == b[:1]) for a, b in zip(passage, target, strict=True)):
+        if all(a == b or _may_be_typo(a, b) for a, b in zip(passage, target, strict=True)):
             score = min(fuzz.ratio(a, b) for a, b in zip(passage, target, strict=True))
             best = max(best, score)
     return best if best >= _TYPO_SCORE else 0.0
+
+
+def _may_be_typo(said: str, meant: str) -> bool:
+    return said not in _COMMON and min(len(said), len(meant)) >= _SHORT - 1 and said[:1] == meant[:1]
 
 
 def best_said(values: Iterable[str], text: str) -> str | None:
@@ -114,13 +123,14 @@ def _count(token: str) -> int | None:
     return _NUMBER_WORDS.get(token)
 
 
-def singular(plural: str) -> str:
-    """Return a noun's singular by the plain rules, as categories are named in the plural."""
+def noun_forms(plural: str) -> tuple[str, ...]:
+    """Return the forms in which a sentence may name a category: the plural, and its likely singulars."""
     head, _, last = plural.rpartition(" ")
-    if last.endswith("ies") and len(last) > 4:
-        last = last[:-3] + "y"
+    singulars = [last.removesuffix("s")]
+    if last.endswith("ies"):
+        singulars.insert(0, last[:-3] + "y")
+    elif last.endswith("ves"):
+        singulars = [last[:-3] + "f", last[:-3] + "fe", last[:-1]]
     elif last.endswith(("sses", "shes", "ches", "xes", "zzes")):
-        last = last[:-2]
-    elif last.endswith("s") and not last.endswith("ss"):
-        last = last[:-1]
-    return f"{head} {last}".strip()
+        singulars.insert(0, last[:-2])
+    return (plural, *(f"{head} {form}".strip() for form in singulars))
