@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
-# Below the first one, because `openenv validate` refuses a tree with links anywhere else than in .venv.
+# Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
 

@@ -85,7 +85,7 @@ def jobs_of(env_id: str, episodes: int, difficulties: Sequence[int], oracle: Cal
     jobs = []
     for d in difficulties:
         for seed in range(episodes):
-            jobs += [Job("oracle", oracle, env_id, d, seed, style) for style in ("turn", "tool")]  # type: ignore[arg-type]
+            jobs += [Job("oracle", oracle, env_id, d, seed, style) for style in ("turn", "tool")]
             jobs.append(Job("break_format", BreakFormat, env_id, d, seed))
             for name in ("expert", *LAZY, *EMPTY, *BLIND):
                 jobs.append(Job(name, partial(make_agent, name, env_id, seed), env_id, d, seed))
@@ -104,7 +104,7 @@ def judge(table: Table, difficulties: Sequence[int]) -> None:
 
 def _judge_oracle(table: Table, d: int) -> None:
     for style in ("turn", "tool"):
-        records = table.cells["oracle", style, d]  # type: ignore[index]
+        records = table.cells["oracle", style, d]
         bad = [record.seed for record in records if not record.result.is_correct or record.result.r_task != 1.0]
         table.require(not bad, f"d={d}: oracle ({style}) misses r_task = 1 on seeds {bad[:10]}")
 
@@ -182,7 +182,7 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
     head = f"| {table.env_id}, {table.episodes} episodes a cell | " + " | ".join(f"d={d}" for d in difficulties) + " |"
     lines = [head, "|---|" + "---|" * len(difficulties)]
     for style in ("turn", "tool"):
-        cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]  # type: ignore[arg-type]
+        cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]
         lines.append(f"| oracle ({style}) | " + " | ".join(cells) + " |")
     for name in ("expert", *LAZY, *BLIND, *EMPTY, "break_format"):
         cells = [_cell(table, name, d) for d in difficulties]

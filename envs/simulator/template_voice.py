@@ -40,8 +40,8 @@ class TemplateVoice:
         for mention in (mention for act in acts for mention in act.mentions):
             for fact in mention.facts:
                 value = fact.constraint.value
-                if isinstance(value, str):
+                for word_said in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
                     others = shop.words_in_category(nouns[mention.singular], fact.constraint.attribute)
-                    for part in value.casefold().split():
+                    for part in word_said.casefold().split():
                         rivals[part] = rivals.get(part, ()) + tuple(other for other in others if other != part)
         return rivals

@@ -7,12 +7,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.tools.tool import Args, Count, Tool
+from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
 from ecom_rlve.envs.variants import Variant
 from ecom_rlve.envs.world import CartLine, World
 from ecom_rlve.models import DomainCode
 
-Quantity = Annotated[Count, Field(ge=1, le=1000)]
+Quantity = Annotated[int, Field(ge=1, le=1000), WHOLE]
 Id = Annotated[str, Field(max_length=64)]
 
 

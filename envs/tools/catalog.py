@@ -14,7 +14,7 @@ from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.search import passing_rows
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.tools.tool import Args, Count, Tool
+from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
 from ecom_rlve.envs.world import World
 from ecom_rlve.models import DomainCode
 
@@ -27,14 +27,14 @@ Word = Annotated[str, Field(max_length=100)]
 
 class _SearchBase(Args):
     query: str = Field(max_length=1000, description="What to look for, in words.")
-    limit: Annotated[Count, Field(ge=1, le=10)] = 5
-    offset: Annotated[Count, Field(ge=0, le=10_000)] = 0
+    limit: Annotated[int, Field(ge=1, le=10), WHOLE] = 5
+    offset: Annotated[int, Field(ge=0, le=10_000), WHOLE] = 0
     category: Word | None = None
     brand: Word | None = None
     price_min: float | None = Field(default=None, ge=0)
     price_max: float | None = Field(default=None, ge=0)
     rating_min: float | None = Field(default=None, ge=0, le=5)
-    ship_days_max: Annotated[Count, Field(ge=0, le=1000)] | None = None
+    ship_days_max: Annotated[int, Field(ge=0, le=1000), WHOLE] | None = None
     in_stock: bool | None = None
     sort: Literal["relevance", "price_asc", "rating_desc", "ship_days_asc"] = "relevance"
 

@@ -25,8 +25,8 @@ def _whole(value: object) -> object:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-Count = Annotated[int, BeforeValidator(_whole)]
-"""A whole number; 5.0 is 5."""
+WHOLE = BeforeValidator(_whole)
+"""Reads 5.0 as 5: ``Annotated[int, Field(ge=1), WHOLE]``, bounds first, so that the schema states them."""
 
 A = TypeVar("A", bound=Args)
 
