@@ -128,14 +128,12 @@ def _add_play(app: "typer.Typer") -> None:
 
 
 def _serve(given: dict[str, object]) -> None:
-    import uvicorn
-
-    from ecom_rlve.server.app import create_app, server_config
+    from ecom_rlve.server.app import serve
     from ecom_rlve.server.settings import Settings
 
     settings = Settings().model_copy(update=given)
     shop = _open_shop(settings.catalog, settings.cache_dir)
-    uvicorn.Server(server_config(create_app(settings, shop=shop), settings)).run()
+    serve(settings, shop=shop)
 
 
 def _open_shop(source: str, cache_dir: Path | None) -> "Shop":

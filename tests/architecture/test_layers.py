@@ -115,6 +115,17 @@ def draws_outside_streams(tree: ast.Module) -> Iterator[str]:
                 yield name
 
 
+def extra_names(extra: str, project: dict[str, Any]) -> set[str]:
+    """Return the names of the distributions that an extra brings, also through other extras of ours."""
+    names = set()
+    for requirement in map(Requirement, project["optional-dependencies"][extra]):
+        if requirement.name == project["name"]:
+            names |= {name for further in requirement.extras for name in extra_names(further, project)}
+        else:
+            names.add(requirement.name.lower())
+    return names
+
+
 @pytest.fixture(scope="module")
 def trees(package_files: dict[str, Path]) -> dict[str, ast.Module]:
     return {name: ast.parse(path.read_text(), name) for name, path in package_files.items()}
@@ -146,9 +157,8 @@ def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
 
 def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
     """A client module may use the base dependencies only, every other module those of ``[server]`` too."""
-    extras = pyproject["project"]["optional-dependencies"]
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    everything = base | {Requirement(line).name.lower() for line in extras["server"]}
+    everything = base | extra_names("server", pyproject["project"])
     distributions = packages_distributions()
     offences = {}
     for name, tree in trees.items():

@@ -21,6 +21,8 @@ _SEARCHES = 3
 """Searches with the same filters before the best of what was seen is taken."""
 _FEWEST_FACTS = 3
 """Customers describe a product by at least so many facts: with fewer, something was left out."""
+_SHORT_TALK = 4
+"""Turn budget of the easiest conversations."""
 _PAGE = 10
 _FIRST_PAGE = 5
 _LABELS = {"color": "colour", "connector_type": "connector", "item_form": "form", "finish_type": "finish"}
@@ -41,6 +43,7 @@ class CartExpert:
         self._sold_out: list[ItemNotes] = []
         self._is_confirmed = False
         self._checks = 0
+        self._reserve = 2
 
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
@@ -52,6 +55,8 @@ class CartExpert:
             take(sent, answer)
         if self._segments is None:
             self._segments = _item_segments(observation.user_message)
+            # Stock-outs come with longer conversations: one turn is kept to make good for one.
+            self._reserve = 2 if (observation.max_turns or 0) <= _SHORT_TALK else 3
         else:
             for sentence in language.sentences(observation.user_message):
                 self._hear(sentence)
@@ -73,8 +78,9 @@ class CartExpert:
             item = self._sold_out.pop(0)
             return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
         is_last = turns_left <= 1
-        questions = self._questions(items) if self._skill.asks and turns_left > 2 else []
-        calls = [sent for item in items for sent in self._searches(item, is_last)]
+        questions = self._questions(items, is_spare=turns_left > self._reserve) if turns_left > 2 else []
+        reads = [self._reads(item, is_last) for item in items]
+        calls = [sent for wanted in (0, 1) for read in reads if (sent := read[wanted])]
         if is_last:
             return {"answer": {"done": True}}, [sent for item in items for sent in self._put(item)][:room]
         if not (questions or calls):
@@ -127,14 +133,14 @@ class CartExpert:
                 if target is not None:
                     target.chosen, target.is_fallback = card["product_id"], True
 
-    def _searches(self, item: ItemNotes, is_last: bool) -> list[Sent]:
-        """Return the reading that an item still needs: a search, its variants."""
-        calls: list[Sent] = []
+    def _reads(self, item: ItemNotes, is_last: bool) -> tuple[Sent | None, Sent | None]:
+        """Choose a product where one stands out; return the search and the look at variants still needed."""
         facts = item.facts(self._vocabulary)
-        fitting = [card for card in item.cards.values() if agrees(card, facts)]
-        ranked = sorted(fitting or item.cards.values(), key=lambda card: -agreements(card, facts))
         if item.chosen and not item.is_fallback and not agrees(self._cards[item.chosen], facts):
             item.chosen = None
+        fitting = [card for card in item.cards.values() if agrees(card, facts)]
+        ranked = sorted(fitting or item.cards.values(), key=lambda card: -agreements(card, facts))
+        search = None
         if item.chosen is None:
             if not self._skill.compares or not self._skill.filters:
                 first = ranked if self._skill.compares else list(item.cards.values())
@@ -143,26 +149,32 @@ class CartExpert:
                 item.chosen = ranked[0]["product_id"]
                 if not ranked[0]["in_stock"]:
                     self._sold_out.append(item)
-            elif item.attempts < _SEARCHES or self._filters(item)[1] != item.filters:
-                calls.append(self._search(item))
-        looked_at = item.chosen or (ranked[0]["product_id"] if ranked and not item.variants else None)
-        if looked_at and looked_at not in item.variants and not item.is_fallback:
+            elif self._filters(item)[1] != item.filters or (item.attempts < _SEARCHES and not self._is_seen(item)):
+                search = self._search(item)
+        looked_at = item.chosen or (ranked[0]["product_id"] if ranked else None)
+        if looked_at is None or looked_at in item.variants or item.is_fallback:
+            return search, None
 
-            def note(_: dict[str, Any], answer: ToolResult) -> None:
-                if answer.result:
-                    item.variants[looked_at] = answer.result["variants"]
+        def note(_: dict[str, Any], answer: ToolResult) -> None:
+            if answer.result:
+                item.variants[looked_at] = answer.result["variants"]
+                if item.chosen == looked_at and not any(variant["in_stock"] for variant in answer.result["variants"]):
+                    self._sold_out.append(item)
 
-            calls.append((call("catalog_get_variants", product_id=looked_at), note))
-        return calls
+        return search, (call("catalog_get_variants", product_id=looked_at), note)
+
+    def _is_seen(self, item: ItemNotes) -> bool:
+        """Tell whether the searches have shown every product that passes the present filters, or a full page."""
+        is_current = item.total is not None and self._filters(item)[1] == item.filters
+        return is_current and len(item.seen) >= min(item.total or 0, _PAGE)
 
     def _is_decided(self, item: ItemNotes, ranked: list[Card], is_last: bool) -> bool:
-        if not ranked:
+        if not ranked or is_last:
+            return bool(ranked)
+        is_current = item.total is not None and self._filters(item)[1] == item.filters
+        if not is_current or not (self._is_seen(item) or item.attempts >= _SEARCHES):
             return False
-        is_searched = self._filters(item)[1] == item.filters and item.total is not None
-        if is_last or (is_searched and item.total == 1 and len(ranked) == 1):
-            return True
-        is_seen = is_searched and (item.attempts >= _SEARCHES or len(item.cards) >= min(item.total or 0, _PAGE))
-        return is_seen and (len(ranked) == 1 or not self._skill.asks or not self._open_points(item))
+        return len(ranked) == 1 or not self._skill.asks or not self._open_points(item)
 
     def _filters(self, item: ItemNotes) -> tuple[dict[str, Any], tuple[Any, ...]]:
         facts = item.facts(self._vocabulary)
@@ -183,7 +195,7 @@ class CartExpert:
         filters, key = self._filters(item)
         if key != item.filters:
             item.filters, item.attempts, item.total = key, 0, None
-            item.cards = {}
+            item.cards, item.seen = {}, set()
         # A repeated search gives the same page; other words draw other distractors.
         spoken = language.words(item.text)[item.attempts :]
         query = " ".join(spoken)[:300] or item.noun
@@ -199,7 +211,10 @@ class CartExpert:
             result = answer.result or {}
             item.total = result["total"]
             facts = item.facts(self._vocabulary)
+            words = {name: value for name, value in facts.items() if name in sent["args"]}
             for card in result["results"]:
+                if card["category"] == item.category and agrees(card, words):
+                    item.seen.add(card["product_id"])
                 if card["category"] == item.category and agrees(card, facts):
                     item.cards[card["product_id"]] = card
 
@@ -221,8 +236,13 @@ class CartExpert:
             and (len(cards) < 2 or spread[name] > 1)
         ]
 
-    def _questions(self, items: list[ItemNotes]) -> list[str]:
-        """Return up to three facts' worth of questions and note them as asked."""
+    def _questions(self, items: list[ItemNotes], *, is_spare: bool) -> list[str]:
+        """Return up to three facts' worth of questions and note them as asked.
+
+        What the customer surely knows costs no turn; where turns are spare, what they may know is asked too.
+        """
+        if not self._skill.asks:
+            return []
         sure: list[tuple[ItemNotes, str]] = []
         likely: list[tuple[ItemNotes, str]] = []
         for item in items:
@@ -238,6 +258,8 @@ class CartExpert:
             if item.chosen is None and (len(facts) < _FEWEST_FACTS or item.total not in (None, 1)):
                 likely += [(item, name) for name in self._open_points(item)]
         asked = []
+        if not sure and not is_spare:
+            return []
         for item, name in (sure + likely)[:_FACTS_PER_QUESTION]:
             item.asked.add(name)
             asked.append(_question(item, name))
@@ -248,6 +270,8 @@ class CartExpert:
         if item.chosen is None or (item in self._sold_out and self._skill.minds_stock):
             return []
         variant, quantity = item.wanted_variant(), item.quantity or 1
+        if item.chosen not in item.variants:
+            variant = None
         if self._skill.guesses and item.line is None:
             variant, quantity = None, 1
         if variant and not variant.get("in_stock", True) and self._skill.minds_stock:

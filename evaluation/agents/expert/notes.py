@@ -47,6 +47,8 @@ class ItemNotes:
     """Attributes asked for; "variant" and "quantity" among them."""
     cards: dict[str, Card] = field(default_factory=dict)
     """Products that the searches with the present filters found and that fit, by id."""
+    seen: set[str] = field(default_factory=set)
+    """Products that pass the present filters, by id, whether or not they fit what no filter can say."""
     total: int | None = None
     """How many products pass the present filters; None before a search."""
     filters: tuple[Any, ...] = ()
