@@ -26,7 +26,8 @@ _QUOTED = re.compile(r"\"(.+?)\"")
 _WORD = re.compile(r"[\w&'’.+/-]+")
 _COMMON = frozenset(
     "line model price colour color form finish with from made make come need like want what have that then also "
-    "style size brand should must would could please them they this these those thanks best".split()
+    "style size brand should must would could please them they this these those thanks best matter mind care "
+    "particular preference fussy regarding about mean".split()
 )
 """Words that are themselves, never a slip of another."""
 _TYPO_SCORE = 78

@@ -12,6 +12,15 @@ Card = dict[str, Any]
 Facts = dict[str, str | float]
 _NOT_ATTRIBUTES = {"product_id", "title", "category", "price", "price_from", "rating", "ship_days", "in_stock"}
 _SHORT_VALUE = 4
+UNITS = {
+    "weight": "g",
+    "wattage": "w",
+    "capacity": "ml",
+    "battery_life": "h",
+    "screen_size": "cm",
+    "length": "cm",
+}
+"""Units in which the shop measures."""
 
 
 @dataclass(slots=True)
@@ -94,12 +103,13 @@ class ItemNotes:
 
     def _read_facts(self, vocabulary: Vocabulary) -> Facts:
         found: Facts = {}
-        measures = language.measures(self.text)
+        measures = set(language.measures_with_units(self.text))
         for name, values in sorted(vocabulary.values.get(self.category, {}).items()):
             if name == self.variant_attribute:
                 continue
             said = language.best_said(sorted(value for value in values if isinstance(value, str)), self.text)
-            numbers = [value for value in values if not isinstance(value, str) and float(value) in measures]
+            unit = UNITS.get(name, "")
+            numbers = [value for value in values if not isinstance(value, str) and (float(value), unit) in measures]
             if said is not None:
                 found[name] = said
             elif len(numbers) == 1:
