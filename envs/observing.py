@@ -6,11 +6,13 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic_core import to_json
+
 from ecom_rlve.models import Message, Observation, ToolResult
 
 MAX_BYTES = 32_000
 """Greatest size of an observation as JSON (SPEC §2.4)."""
-_CARD_LISTS = ("results",)
+_CARD_LISTS = ("results", "lines")
 _SURELY_FITS = 40
 
 
@@ -24,7 +26,7 @@ def fitted(observation: Observation) -> Observation:
         for name in _CARD_LISTS:
             cards = (result.result or {}).get(name)
             while isinstance(cards, list) and cards and size > MAX_BYTES - 100:
-                size -= len(json.dumps(cards.pop(), ensure_ascii=False).encode())
+                size -= len(to_json(cards.pop()))
                 dropped += 1
     if dropped:
         observation.truncated = dropped

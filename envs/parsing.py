@@ -59,8 +59,9 @@ class Grammar:
 
 _FIELDS = {"assistant_message", "tool_calls", "answer", "end_turn", "metadata"}
 _THINK = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-_FENCE = re.compile(r"\A```[a-zA-Z]*\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
-_HERMES = re.compile(r"<tool_call>(.*?)</tool_call>", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[a-zA-Z]*")
+_CALL_OPENS, _CALL_CLOSES = "<tool_call>", "</tool_call>"
 
 
 def parse(action: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
@@ -83,10 +84,7 @@ def parse(action: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
 def _from_text(raw: str) -> dict[str, Any]:
     if len(raw) > MAX_TEXT:
         raise FormatFailureError(f"the output is longer than {MAX_TEXT} characters")
-    text = _THINK.sub("", raw, count=1).strip()
-    fenced = _FENCE.match(text)
-    if fenced:
-        text = fenced.group(1).strip()
+    text = _unfenced(_THINK.sub("", raw, count=1).strip())
     if text.startswith("{"):
         loaded = _json(text)
         if not isinstance(loaded, dict):
@@ -94,10 +92,35 @@ def _from_text(raw: str) -> dict[str, Any]:
         if "text" in loaded:
             raise FormatFailureError("unknown field 'text'")
         return loaded
-    calls = [_json(block) for block in _HERMES.findall(text)]
-    if not calls:
+    message, blocks = _call_blocks(text)
+    if not blocks:
         raise FormatFailureError("the output holds neither a JSON object nor a <tool_call> block")
-    return {"assistant_message": _HERMES.sub(" ", text).strip(), "tool_calls": calls}
+    return {"assistant_message": message, "tool_calls": [_json(block) for block in blocks]}
+
+
+def _unfenced(text: str) -> str:
+    """Return the text inside the one code fence around it, or the text itself; in linear time, unlike a pattern."""
+    opening, _, body = text.partition("\n")
+    is_fenced = opening.startswith(_FENCE) and body.endswith(_FENCE)
+    if not is_fenced or not _LANGUAGE.fullmatch(opening.removeprefix(_FENCE).strip()):
+        return text
+    return body.removesuffix(_FENCE).strip()
+
+
+def _call_blocks(text: str) -> tuple[str, list[str]]:
+    """Return the words around the ``<tool_call>`` blocks of a text, and what is inside each; in linear time."""
+    words: list[str] = []
+    blocks: list[str] = []
+    at = 0
+    while (start := text.find(_CALL_OPENS, at)) >= 0:
+        end = text.find(_CALL_CLOSES, start)
+        if end < 0:
+            raise FormatFailureError("a <tool_call> block is not closed")
+        words.append(text[at:start])
+        blocks.append(text[start + len(_CALL_OPENS) : end])
+        at = end + len(_CALL_CLOSES)
+    words.append(text[at:])
+    return " ".join(words).strip(), blocks
 
 
 def _json(text: str) -> Any:
@@ -114,8 +137,10 @@ def _refuse_constant(name: str) -> NoReturn:
 def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
     unknown = set(fields) - _FIELDS
     if unknown:
-        raise FormatFailureError(f"unknown field {min(unknown, key=str)!r}; an action has {', '.join(sorted(_FIELDS))}")
-    message = fields.get("assistant_message") or ""
+        raise FormatFailureError(f"unknown field {_short(min(unknown, key=str))!r}; an action has {', '.join(sorted(_FIELDS))}")
+    message = fields.get("assistant_message")
+    if message is None:
+        message = ""
     if not isinstance(message, str):
         raise FormatFailureError("assistant_message must be a string")
     end_turn = fields.get("end_turn", True)
@@ -163,7 +188,7 @@ def _named(raw: Any) -> tuple[str, dict[str, Any]]:
     if args is None:
         args = {}
     if not isinstance(args, dict):
-        raise FormatFailureError(f"args of {raw['name'][:64]} must be an object")
+        raise FormatFailureError(f"args of {raw['name'][:64]!r} must be an object")
     return raw["name"].replace(".", "_"), args
 
 

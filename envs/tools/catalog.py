@@ -21,13 +21,15 @@ from ecom_rlve.models import DomainCode
 _SUGGESTIONS = 5
 _SUGGEST_AMONG = 20_000
 _REPLACEMENT_TRIES = 8
+MAX_LIMIT = 10
+"""Most results of one page."""
 
 Word = Annotated[str, Field(max_length=100)]
 
 
 class _SearchBase(Args):
     query: str = Field(max_length=1000, description="What to look for, in words.")
-    limit: Annotated[int, Field(ge=1, le=10), WHOLE] = 5
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), WHOLE] = 5
     offset: Annotated[int, Field(ge=0, le=10_000), WHOLE] = 0
     category: Word | None = None
     brand: Word | None = None
@@ -63,14 +65,15 @@ class VariantsArgs(Args):
 
 
 def filter_constraints(args: _SearchBase) -> tuple[Constraint, ...]:
-    """Return the constraints that a search's filters state, in a fixed order; prices become integer cents."""
+    """Return the constraints that a search's filters state, in a fixed order; prices become cents."""
     given = {name: value for name, value in args if value is not None}
     stated = [
         Constraint(name, Op.EQ, given[name].strip()) for name in ("category", "brand", *DISCRETE) if name in given
     ]
     for name, attribute, op, scale in _BOUNDS:
         if name in given:
-            stated.append(Constraint(attribute, op, round(given[name] * scale) if scale > 1 else given[name]))
+            # Rounding undoes the float's own error only: 19.99 is 1999 cents, 10.999 is no whole number of them.
+            stated.append(Constraint(attribute, op, round(given[name] * scale, 6) if scale > 1 else given[name]))
     if given.get("in_stock"):
         stated.append(Constraint("stock", Op.AT_LEAST, 1))
     return tuple(stated)
@@ -93,6 +96,8 @@ def _check_vocabulary(shop: Shop, constraints: tuple[Constraint, ...]) -> None:
         column = shop.catalog.column(constraint.attribute)
         if column.vocabulary is None or column.encode(str(constraint.value)) is not None:
             continue
+        if _is_variant_value(shop, constraint):
+            continue
         near: list[str] = []
         if len(column.vocabulary) <= _SUGGEST_AMONG:
             scored = process.extract(
@@ -103,6 +108,15 @@ def _check_vocabulary(shop: Shop, constraints: tuple[Constraint, ...]) -> None:
         raise DomainError(
             DomainCode.UNKNOWN_FILTER_VALUE, f"no product has the {constraint.attribute} {constraint.value!r}{hint}"
         )
+
+
+def _is_variant_value(shop: Shop, constraint: Constraint) -> bool:
+    """Tell whether some category's products may come in the value, though no product itself has it."""
+    value = str(constraint.value).casefold()
+    return any(
+        category.variant_attribute == constraint.attribute and value in shop.variant_pools[category.name]
+        for category in shop.catalog.categories
+    )
 
 
 def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
@@ -154,7 +168,9 @@ def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
 def degraded(world: World, rows: list[int], search: str) -> tuple[int, ...]:
     """Return ``rows`` with each replaced, with probability ``eps_rank``, by a random product of the same category.
 
-    Drawn from (episode seed, search): the same search gives the same list (SPEC §5.2). No row occurs twice.
+    Drawn from (episode seed, search): the same search gives the same list (SPEC §5.2). No page holds a row twice; a
+    row may stand in for one and be found in its own place further on. Where every product of the category is on the
+    page already, the row stays.
     """
     eps = world.axes.eps_rank
     if not eps or not rows:
@@ -162,7 +178,6 @@ def degraded(world: World, rows: list[int], search: str) -> tuple[int, ...]:
     rng = world.streams.stream("degrade", search)
     hit = (rng.random(len(rows)) < eps).tolist()
     picks = rng.random((len(rows), _REPLACEMENT_TRIES))
-    taken = set(rows)
     result = list(rows)
     for at, row in enumerate(rows):
         if not hit[at]:
@@ -170,8 +185,7 @@ def degraded(world: World, rows: list[int], search: str) -> tuple[int, ...]:
         family = world.shop.catalog.rows_of_category(world.shop.catalog.category_of(row).name)
         for pick in picks[at].tolist():
             other = int(family[int(pick * len(family))])
-            if other not in taken:
-                taken.add(other)
+            if other not in result[max(0, at - MAX_LIMIT + 1) : at + MAX_LIMIT]:
                 result[at] = other
                 break
     return tuple(result)

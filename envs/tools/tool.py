@@ -57,7 +57,7 @@ class Tool(Generic[A]):
         }
 
 
-_KEPT = ("type", "description", "enum", "minimum", "maximum", "exclusiveMinimum", "maxLength", "items", "maxItems")
+_KEPT = ("type", "description", "enum", "minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "items", "maxItems")
 
 
 def flat_schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -1,0 +1,127 @@
+"""A worker: what resets and steps cost without any network, on catalogs of several sizes.
+
+    python -m ecom_rlve.evaluation.bench.in_process --sizes 1000,10000 --rounds 9 --episodes 300
+
+An episode is a reset, a search in the words of the customer's opening (no filter: all products are scored), a
+``cart_add`` of the first result and the final answer: four calls. The sizes take turns within a round, so that
+whatever else the machine does meets all of them. Prints one JSON list of :class:`Sample`.
+
+Before each measurement come episodes with other seeds: what stays warm in a server that has run for a while (word
+vectors, instructions, patterns) is warm here too. Products drawn for the first time are not: at many products nearly
+every reset meets such a one.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import time
+from dataclasses import asdict, dataclass
+from statistics import median
+from typing import Annotated, Any
+
+import typer
+
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.shop import Shop
+
+DIFFICULTIES: dict[str, tuple[int, ...]] = {"0": (0,), "0 to 12": (0, 3, 6, 9, 12)}
+_WARM_SEEDS = 2**40
+_VIEWS = 100
+_LONG = (("t_max", 1000.0),)
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One round on one catalog; times are CPU microseconds of one call, medians over the round's episodes."""
+
+    products: int
+    difficulty: str
+    """Key of :data:`DIFFICULTIES`."""
+    reset_us: float
+    search_us: float
+    add_us: float
+    answer_us: float
+    view_us: float
+    """A ``cart_view`` step on a cart of one line."""
+    episodes_per_cpu_s: float
+    """Whole episodes in a second of one core's time."""
+    episodes_per_s: float
+    """Whole episodes in a second of the clock: lower where others use the machine."""
+
+
+def _cpu_us() -> float:
+    return time.process_time_ns() / 1000
+
+
+def _act(name: str, **args: Any) -> dict[str, Any]:
+    return {"tool_calls": [{"name": name, "args": args}]}
+
+
+def _filled(shop: Shop, spec: EpisodeSpec) -> tuple[Episode, tuple[float, float, float]]:
+    """Return an episode with one product in its cart, and what reset, search and add cost."""
+    start = _cpu_us()
+    episode = Episode(shop, spec, "bench")
+    was_reset = _cpu_us()
+    found = episode.step(_act("catalog_search", query=episode.opening.user_message)).tool_results[0].result
+    searched = _cpu_us()
+    if not found or not found["results"]:
+        raise RuntimeError(f"the search of seed {spec.seed} found nothing: there is no episode to measure")
+    episode.step(_act("cart_add", product_id=found["results"][0]["product_id"]))
+    return episode, (was_reset - start, searched - was_reset, _cpu_us() - searched)
+
+
+def _played(shop: Shop, difficulty: int, seed: int) -> tuple[float, float, float, float]:
+    """Play an episode and return what its four calls cost."""
+    episode, costs = _filled(shop, EpisodeSpec("CART", difficulty, seed))
+    start = _cpu_us()
+    episode.step({"answer": {"done": True}})
+    return (*costs, _cpu_us() - start)
+
+
+def _view_us(shop: Shop) -> float:
+    episode, _ = _filled(shop, EpisodeSpec("CART", 0, 0, axes=_LONG))
+    action = _act("cart_view")
+    costs = []
+    for _ in range(_VIEWS):
+        start = _cpu_us()
+        episode.step(action)
+        costs.append(_cpu_us() - start)
+    return median(costs)
+
+
+def sample(shop: Shop, difficulty: str, episodes: int, first_seed: int) -> Sample:
+    """Measure one round: ``episodes`` episodes whose seeds begin at ``first_seed``."""
+    levels = DIFFICULTIES[difficulty]
+    for at in range(max(1, episodes // 5)):
+        _played(shop, levels[at % len(levels)], _WARM_SEEDS + first_seed + at)
+    clock, cpu = time.perf_counter(), _cpu_us()
+    costs = [_played(shop, levels[at % len(levels)], first_seed + at) for at in range(episodes)]
+    cpu, clock = _cpu_us() - cpu, time.perf_counter() - clock
+    calls = (median(kind) for kind in zip(*costs, strict=True))
+    return Sample(
+        shop.catalog.size, difficulty, *calls, _view_us(shop), episodes / cpu * 1e6, episodes / clock
+    )
+
+
+def main(
+    sizes: Annotated[str, typer.Option(help="Comma-separated numbers of products.")],
+    rounds: Annotated[int, typer.Option(min=1)],
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes in a round.")],
+) -> None:
+    """Measure and print the samples as JSON."""
+    shops = [Shop.open(f"synthetic:{size}:0") for size in sizes.split(",")]
+    # As the server does: no garbage collection walks the catalogs.
+    gc.collect()
+    gc.freeze()
+    samples = [
+        sample(shop, difficulty, episodes, first_seed=number * episodes)
+        for number in range(rounds)
+        for difficulty in DIFFICULTIES
+        for shop in shops
+    ]
+    print(json.dumps([asdict(each) for each in samples]))
+
+
+if __name__ == "__main__":
+    typer.run(main)
