@@ -243,9 +243,7 @@ class Episode:
             said = self._voice.say((Act(ActKind.CLOSE),), self.turns)
         return self._observation(results, said, reward=result.r_total, result=result)
 
-    def _observation(
-        self, results: list[ToolResult], said: str, *, reward: float | None, **fields: Any
-    ) -> Observation:
+    def _observation(self, results: list[ToolResult], said: str, *, reward: float | None, **fields: Any) -> Observation:
         return fitted(
             Observation(
                 episode_id=self.id,

@@ -137,7 +137,8 @@ def _refuse_constant(name: str) -> NoReturn:
 def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
     unknown = set(fields) - _FIELDS
     if unknown:
-        raise FormatFailureError(f"unknown field {_short(min(unknown, key=str))!r}; an action has {', '.join(sorted(_FIELDS))}")
+        first = _short(min(unknown, key=str))
+        raise FormatFailureError(f"unknown field {first!r}; an action has {', '.join(sorted(_FIELDS))}")
     message = fields.get("assistant_message")
     if message is None:
         message = ""

@@ -32,7 +32,9 @@ def environments() -> Mapping[str, Environment[Any]]:
     for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
         exported = getattr(import_module(module.name), "ENVIRONMENT", None)
         if not isinstance(exported, Environment):
-            raise TypeError(f"{module.name} must export its environment as ENVIRONMENT; helpers live outside envs/tasks")
+            raise TypeError(
+                f"{module.name} must export its environment as ENVIRONMENT; helpers live outside envs/tasks"
+            )
         found[exported.id] = exported
     return MappingProxyType(dict(sorted(found.items())))
 

@@ -21,6 +21,7 @@ from ecom_rlve.catalog.variant_values import variant_values
 CARD_BYTES = 350
 """Greatest size of a product card as JSON (SPEC §2.4)."""
 _CARD_TITLE = 110
+_LEAST_TITLE = 8
 _LEAST_BRAND_LETTERS = 5
 
 
@@ -61,7 +62,10 @@ class Shop:
         if product.rating is not None:
             card["rating"] = product.rating
         card["ship_days"] = product.ship_days
-        room = CARD_BYTES - _bytes(card) - len(', "in_stock": false')
+        most = CARD_BYTES - len(', "in_stock": false')
+        while _bytes(card) > most and len(card["title"]) > _LEAST_TITLE:
+            card["title"] = shortened(card["title"], len(card["title"]) * 7 // 8)
+        room = most - _bytes(card)
         # Numbers first: a filter finds a word exactly, a number only from one side.
         for name in (*NUMERIC, *DISCRETE):
             value = product.attributes.get(name)

@@ -27,17 +27,27 @@ def local_server(*arguments: str, start_timeout: float = 120) -> Iterator[str]:
     ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` where it is not healthy within
     ``start_timeout`` seconds.
     """
+    with server_process("ecom_rlve.cli", "serve", *arguments, start_timeout=start_timeout) as (url, _):
+        yield url
+
+
+@contextmanager
+def server_process(module: str, *arguments: str, start_timeout: float = 120) -> Iterator[tuple[str, int]]:
+    """Run a module that serves HTTP, with ``--host`` and ``--port`` added; yield its URL and its process id.
+
+    Raises :class:`LocalServerError` where ``GET /health`` does not succeed within ``start_timeout`` seconds.
+    """
     port = _free_port()
-    command = [sys.executable, "-P", "-m", "ecom_rlve.cli", "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [sys.executable, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile("w+") as output:
         # Its own process group: Ctrl-C ends the game first, and the game ends the server.
-        process = subprocess.Popen([*command, *arguments], stdout=output, stderr=output, start_new_session=True)
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
         try:
             url = f"http://127.0.0.1:{port}"
             if not _is_healthy(url, process, start_timeout):
                 output.seek(0)
                 raise LocalServerError(f"the server did not start:\n{output.read()[-2000:].strip()}")
-            yield url
+            yield url, process.pid
         finally:
             process.terminate()
             try:

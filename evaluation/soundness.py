@@ -11,6 +11,8 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
+from statistics import fmean
 from typing import Annotated
 
 import typer
@@ -140,7 +142,7 @@ def _judge_expert(table: Table, difficulties: Sequence[int]) -> None:
     if 0 in difficulties:
         _, high = table.interval("expert", 0)
         table.require(high >= _EXPERT_AT_0, f"expert at d=0: {table.share('expert', 0):.1%} < {_EXPERT_AT_0:.0%}")
-    for easier, harder in zip(difficulties, difficulties[1:], strict=False):
+    for easier, harder in pairwise(difficulties):
         rises = table.interval("expert", harder)[0] > table.interval("expert", easier)[1]
         table.require(not rises, f"the expert's success rises from d={easier} to d={harder}")
     first, last = difficulties[0], difficulties[-1]
@@ -170,10 +172,11 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
 
 
 def _judge_order(table: Table) -> None:
-    means = {kind: sum(values) / len(values) for kind, values in reward_classes(table).items() if values}
-    kinds = list(means)
-    for better, worse in zip(kinds, kinds[1:], strict=False):
-        is_ordered = means[better] > means[worse] or (worse == "quit" and means[better] >= means[worse])
+    means = {kind: fmean(values) for kind, values in reward_classes(table).items() if values}
+    for better, worse in pairwise(means):
+        # Wrong and quitting may tie; a sum of many rewards is exact to far less than a reward's step.
+        least = -1e-9 if worse == "quit" else 1e-9
+        is_ordered = means[better] - means[worse] > least
         table.require(is_ordered, f"mean reward of {better} ({means[better]:.3f}) is not above {worse}")
 
 
@@ -189,9 +192,7 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     j = [table.share("oracle", d) - max(table.share(name, d) for name in EMPTY) for d in difficulties]
     lines.append("| **J** | " + " | ".join(f"**{value:.3f}**" for value in j) + " |")
-    ordered = ", ".join(
-        f"{kind} {sum(values) / len(values):+.3f}" for kind, values in reward_classes(table).items() if values
-    )
+    ordered = ", ".join(f"{kind} {fmean(values):+.3f}" for kind, values in reward_classes(table).items() if values)
     return "\n".join(lines) + f"\n\nMean r_total: {ordered}."
 
 
@@ -199,7 +200,7 @@ def _cell(table: Table, name: str, d: int) -> str:
     rewards = table.rewards(name, d)
     if name in EMPTY or name == "break_format":
         return f"{table.share(name, d):.3f} (≤ {clopper_pearson(table.correct(name, d), len(rewards))[1]:.3f})"
-    return f"{table.share(name, d):.3f} ({sum(rewards) / len(rewards):+.2f})"
+    return f"{table.share(name, d):.3f} ({fmean(rewards):+.2f})"
 
 
 def tabulate(env_id: str, episodes: int, records: Sequence[Record]) -> Table:

@@ -46,7 +46,7 @@ def _numeric_filter(name: str) -> str:
 
 
 _FILTERS: dict[str, Any] = {
-    **{name: (Word | None, None) for name in DISCRETE},
+    **dict.fromkeys(DISCRETE, (Word | None, None)),
     **{
         _numeric_filter(name): (float | None, Field(default=None, ge=0, description=f"In {ATTRIBUTES[name].unit}."))
         for name in NUMERIC
@@ -156,10 +156,7 @@ def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
         _check_vocabulary(world.shop, constraints)
         rows = filtered_rows(world, constraints)
         search, top_k = world.shop.search, world.axes.top_k
-        if args.sort == "relevance":
-            ranked = search.rank(query, rows, top_k)
-        else:
-            ranked = search.order(args.sort, rows, top_k)
+        ranked = search.rank(query, rows, top_k) if args.sort == "relevance" else search.order(args.sort, rows, top_k)
         passing = world.shop.catalog.size if rows is None else len(rows)
         world.pages[key] = (degraded(world, ranked.tolist(), f"{query}|{constraints}|{args.sort}"), passing)
     return world.pages[key]
@@ -206,9 +203,7 @@ def _variants(world: World, args: VariantsArgs) -> dict[str, Any]:
     world.variants_read.add(row)
     return {
         "product_id": args.product_id,
-        "variants": [
-            {**variant.shown(), "in_stock": world.in_stock(row, variant)} for variant in world.variants(row)
-        ],
+        "variants": [{**variant.shown(), "in_stock": world.in_stock(row, variant)} for variant in world.variants(row)],
     }
 
 

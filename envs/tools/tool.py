@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
@@ -57,7 +57,18 @@ class Tool(Generic[A]):
         }
 
 
-_KEPT = ("type", "description", "enum", "minimum", "maximum", "exclusiveMinimum", "minLength", "maxLength", "items", "maxItems")
+_KEPT = (
+    "type",
+    "description",
+    "enum",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "minLength",
+    "maxLength",
+    "items",
+    "maxItems",
+)
 
 
 def flat_schema(model: type[BaseModel]) -> dict[str, Any]:

@@ -14,8 +14,10 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 _END = b"\r\n\r\n"
+_LENGTH = b"content-length:"
 _TEXT, _CLOSE = 0x81, 0x88
 _MASKED = 0x80
+_ERROR = b'{"type": "error"'
 
 
 class BenchError(RuntimeError):
@@ -25,7 +27,7 @@ class BenchError(RuntimeError):
 class Connection(Protocol):
     """One connection of one client."""
 
-    async def ask(self, body: bytes) -> bytes:
+    async def ask(self, path: str, body: bytes) -> bytes:
         """Send a body and return the answer's; raises :class:`BenchError` where it is no success."""
 
     def close(self) -> None:
@@ -79,7 +81,7 @@ async def _connected(url: str) -> tuple[_Wire, str]:
 
 
 class Http:
-    """POSTs JSON to one server, to whatever path."""
+    """POSTs JSON over one connection that is kept open."""
 
     def __init__(self, wire: _Wire, host: str) -> None:
         self._wire = wire
@@ -90,12 +92,8 @@ class Http:
         """Connect to the server of ``url``."""
         return cls(*await _connected(url))
 
-    def on(self, path: str) -> Connection:
-        """Return this connection as one that asks ``path``."""
-        return _HttpPath(self, path)
-
-    async def post(self, path: str, body: bytes) -> bytes:
-        """Send a body to a path and return the answer's."""
+    async def ask(self, path: str, body: bytes) -> bytes:
+        """POST a body to a path and return the answer's."""
         wire = self._wire
         wire.send(
             f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
@@ -105,8 +103,7 @@ class Http:
         while (end := wire.received.find(_END)) < 0:
             await wire.more()
         head = wire.received[:end].lower()
-        at = head.index(b"content-length:") + len("content-length:")
-        total = end + len(_END) + int(head[at:].split(b"\r\n", 1)[0])
+        total = end + len(_END) + int(head.partition(_LENGTH)[2].partition(b"\r\n")[0])
         while len(wire.received) < total:
             await wire.more()
         answer, wire.received = wire.received[end + len(_END) : total], wire.received[total:]
@@ -117,18 +114,6 @@ class Http:
     def close(self) -> None:
         """Hang up."""
         self._wire.close()
-
-
-class _HttpPath:
-    def __init__(self, http: Http, path: str) -> None:
-        self._http = http
-        self._path = path
-
-    async def ask(self, body: bytes) -> bytes:
-        return await self._http.post(self._path, body)
-
-    def close(self) -> None:
-        self._http.close()
 
 
 class Socket:
@@ -153,15 +138,15 @@ class Socket:
         wire.received = wire.received[end + len(_END) :]
         return cls(wire)
 
-    async def ask(self, body: bytes) -> bytes:
+    async def ask(self, path: str, body: bytes) -> bytes:  # noqa: ARG002 - a socket has one path, that of its handshake
         """Send a text frame and return the payload of the next one that comes."""
         self._wire.send(_frame(body))
         while True:
             first, payload = await self._next()
-            if first == _TEXT:
+            if first == _TEXT and not payload.startswith(_ERROR):
                 return payload
-            if first == _CLOSE:
-                raise BenchError(f"the server closed the socket: {payload[:200]!r}")
+            if first in (_TEXT, _CLOSE):
+                raise BenchError(f"the server refused: {payload[:200]!r}")
 
     async def _next(self) -> tuple[int, bytes]:
         wire = self._wire

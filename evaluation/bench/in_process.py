@@ -4,7 +4,7 @@
 
 An episode is a reset, a search in the words of the customer's opening (no filter: all products are scored), a
 ``cart_add`` of the first result and the final answer: four calls. The sizes take turns within a round, so that
-whatever else the machine does meets all of them. Prints one JSON list of :class:`Sample`.
+whatever else the machine does meets all of them. Prints a JSON list of samples.
 
 Before each measurement come episodes with other seeds: what stays warm in a server that has run for a while (word
 vectors, instructions, patterns) is warm here too. Products drawn for the first time are not: at many products nearly
@@ -16,7 +16,7 @@ from __future__ import annotations
 import gc
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from statistics import median
 from typing import Annotated, Any
 
@@ -24,30 +24,11 @@ import typer
 
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 
-DIFFICULTIES: dict[str, tuple[int, ...]] = {"0": (0,), "0 to 12": (0, 3, 6, 9, 12)}
 _WARM_SEEDS = 2**40
 _VIEWS = 100
 _LONG = (("t_max", 1000.0),)
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One round on one catalog; times are CPU microseconds of one call, medians over the round's episodes."""
-
-    products: int
-    difficulty: str
-    """Key of :data:`DIFFICULTIES`."""
-    reset_us: float
-    search_us: float
-    add_us: float
-    answer_us: float
-    view_us: float
-    """A ``cart_view`` step on a cart of one line."""
-    episodes_per_cpu_s: float
-    """Whole episodes in a second of one core's time."""
-    episodes_per_s: float
-    """Whole episodes in a second of the clock: lower where others use the machine."""
 
 
 def _cpu_us() -> float:
@@ -99,9 +80,7 @@ def sample(shop: Shop, difficulty: str, episodes: int, first_seed: int) -> Sampl
     costs = [_played(shop, levels[at % len(levels)], first_seed + at) for at in range(episodes)]
     cpu, clock = _cpu_us() - cpu, time.perf_counter() - clock
     calls = (median(kind) for kind in zip(*costs, strict=True))
-    return Sample(
-        shop.catalog.size, difficulty, *calls, _view_us(shop), episodes / cpu * 1e6, episodes / clock
-    )
+    return Sample(shop.catalog.size, difficulty, *calls, _view_us(shop), episodes / cpu * 1e6, episodes / clock)
 
 
 def main(

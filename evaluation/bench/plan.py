@@ -37,6 +37,4 @@ FULL = Plan(
     pairs=7,
     seconds=2.0,
 )
-QUICK = Plan(
-    sizes=(200, 400), main_size=400, rounds=1, episodes=10, clients=4, sessions=8, pairs=1, seconds=0.2
-)
+QUICK = Plan(sizes=(200, 400), main_size=400, rounds=1, episodes=10, clients=4, sessions=8, pairs=1, seconds=0.2)

@@ -84,7 +84,9 @@ class ItemNotes:
     @property
     def quantity(self) -> int | None:
         """The number of pieces said last, None where none was."""
-        counts = [language.count_before(language.noun_forms(self.category), part) for part in language.sentences(self.text)]
+        counts = [
+            language.count_before(language.noun_forms(self.category), part) for part in language.sentences(self.text)
+        ]
         return next((count for count in reversed(counts) if count is not None), None)
 
     @property

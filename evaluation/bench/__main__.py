@@ -1,0 +1,82 @@
+"""``python -m ecom_rlve.evaluation.bench``: what an episode costs in process, over HTTP and over WebSocket.
+
+Everything that is compared takes turns within the run, and ratios are medians over those turns, so that other load on
+the machine meets both sides. Prints tables, and each target with its ratio. About five minutes on two cores.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ecom_rlve.evaluation.bench.load import Load
+from ecom_rlve.evaluation.bench.plan import FULL, QUICK, Plan
+from ecom_rlve.evaluation.bench.report import in_process_table, judged, session_line, target_table, wire_table
+from ecom_rlve.evaluation.bench.sample import Sample
+from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, Server, bare_server, compare, our_server
+
+_ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+_HEAD = """\
+# Benchmark{note}
+
+An episode is reset + search + add + answer. In process: CPU time of one core, medians.
+"""
+_WIRE_HEAD = """
+Over the network (loopback, one server process): `cart_view` steps beside a bare FastAPI route or socket that echoes the
+same answer. The share is of steps/s; the CPU share compares the two servers' own CPU time and does not see the client.
+"""
+
+
+def _in_process(plan: Plan) -> list[Sample]:
+    """Run the in-process worker with its numeric libraries held to one thread."""
+    options = {"sizes": ",".join(map(str, plan.sizes)), "rounds": plan.rounds, "episodes": plan.episodes}
+    command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.in_process"]
+    command += [f"--{name}={value}" for name, value in options.items()]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | _ONE_CORE).stdout
+    return [Sample(**each) for each in json.loads(printed)]
+
+
+def _over_the_network(plan: Plan, bare: Server, console: Console) -> tuple[list[Comparison], Load]:
+    comparisons = []
+    for products in plan.sizes:
+        console.print(f"over the network, {products:,} products …")
+        with our_server(products) as ours:
+            comparisons += [
+                compare(products, ours, bare, transport, clients, plan)
+                for transport in TRANSPORTS
+                for clients in (1, plan.clients)
+            ]
+            if products == plan.main_size:
+                crowd = ours.load("ws", "view", plan.sessions, plan.seconds)
+    return comparisons, crowd
+
+
+def main(
+    quick: Annotated[bool, typer.Option(help="Small and short: shows that it runs, measures nothing.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 where a target is missed.")] = False,
+) -> None:
+    """Measure and print."""
+    plan = QUICK if quick else FULL
+    console = Console(stderr=True)
+    console.print("in process …")
+    samples = _in_process(plan)
+    with bare_server() as bare:
+        comparisons, crowd = _over_the_network(plan, bare, console)
+    targets = judged(samples, comparisons, crowd, plan)
+    print(_HEAD.format(note=" (quick: too short to mean anything)" if quick else ""))
+    print(in_process_table(samples, plan))
+    print(_WIRE_HEAD)
+    print(wire_table(comparisons))
+    print(f"\n{session_line(crowd, plan)}\n")
+    print(target_table(targets))
+    raise typer.Exit(1 if strict and any(each.is_met is False for each in targets) else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,111 @@
+"""What the server adds to a bare FastAPI application: both run, and take turns in answering the same load."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from statistics import median
+
+from ecom_rlve.evaluation.bench.load import Load, Transport, Work
+from ecom_rlve.evaluation.bench.plan import Plan
+from ecom_rlve.evaluation.local_server import server_process
+
+TRANSPORTS: tuple[Transport, ...] = ("http", "ws")
+_ECHO_ARGUMENTS = (
+    *("--factory", "ecom_rlve.evaluation.bench.echo_app:create_app", "--no-access-log", "--log-level", "warning"),
+    # As our server does it.
+    *("--no-server-header", "--ws-per-message-deflate", "false"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A running server."""
+
+    url: str
+    pid: int
+
+    def load(self, transport: Transport, work: Work, clients: int, seconds: float, body: str = "") -> Load:
+        """Measure it with a worker in a process of its own."""
+        options = {
+            "url": self.url,
+            "pid": self.pid,
+            "transport": transport,
+            "work": work,
+            "clients": clients,
+            "seconds": seconds,
+            "body": body,
+        }
+        arguments = [f"--{name}={value}" for name, value in options.items()]
+        command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.load", *arguments]
+        printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+        return Load(**json.loads(printed))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Our server's steps beside the bare application's echoes, measured one right after the other."""
+
+    ours: Load
+    bare: Load
+
+    @property
+    def share(self) -> float:
+        """Our steps/s as a share of the bare application's answers/s."""
+        return self.ours.rate / self.bare.rate
+
+    @property
+    def cpu_share(self) -> float | None:
+        """The bare application's CPU time for an answer as a share of ours: what no slow client can hide."""
+        if not self.ours.server_cpu_us or not self.bare.server_cpu_us:
+            return None
+        return self.bare.server_cpu_us / self.ours.server_cpu_us
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All measurements of one catalog, transport and number of clients."""
+
+    products: int
+    transport: Transport
+    clients: int
+    pairs: tuple[Pair, ...]
+    episodes: Load
+
+    @property
+    def share(self) -> float:
+        """Median of the pairs' shares."""
+        return median(pair.share for pair in self.pairs)
+
+    def middle(self, figure: Callable[[Pair], float | None]) -> float | None:
+        """Return the median of a figure over the pairs; None where it is not known."""
+        known = [value for value in map(figure, self.pairs) if value is not None]
+        return median(known) if known else None
+
+
+@contextmanager
+def bare_server() -> Iterator[Server]:
+    """Run the bare application."""
+    with server_process("uvicorn", *_ECHO_ARGUMENTS) as (url, pid):
+        yield Server(url, pid)
+
+
+@contextmanager
+def our_server(products: int) -> Iterator[Server]:
+    """Run the server on a procedural catalog."""
+    with server_process("ecom_rlve.cli", "serve", "--catalog", f"synthetic:{products}:0") as (url, pid):
+        yield Server(url, pid)
+
+
+def compare(products: int, ours: Server, bare: Server, transport: Transport, clients: int, plan: Plan) -> Comparison:
+    """Measure steps in turns with echoes of the same answer, then whole episodes."""
+    pairs = []
+    for _ in range(plan.pairs if products == plan.main_size else 1):
+        steps = ours.load(transport, "view", clients, plan.seconds)
+        pairs.append(Pair(steps, bare.load(transport, "echo", clients, plan.seconds, body=steps.sample)))
+    episodes = ours.load(transport, "episode", clients, plan.seconds)
+    return Comparison(products, transport, clients, tuple(pairs), episodes)
