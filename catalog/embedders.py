@@ -20,7 +20,7 @@ from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix  # type: ignore[import-untyped]
+from scipy.sparse import csr_matrix
 from sklearn.preprocessing import normalize  # type: ignore[import-untyped]
 from sklearn.utils.extmath import randomized_svd  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]

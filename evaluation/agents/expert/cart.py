@@ -48,11 +48,11 @@ class CartExpert:
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
         observation = result.observation
-        for answer, (sent, take) in zip(observation.tool_results, self._sent, strict=False):
+        for answer, (sent_call, take) in zip(observation.tool_results, self._sent, strict=False):
             cards = (answer.result or {}).get("results", [])
             self._vocabulary.learn(cards)
             self._cards.update({card["product_id"]: card for card in cards})
-            take(sent, answer)
+            take(sent_call, answer)
         if self._segments is None:
             self._segments = _item_segments(observation.user_message)
             # Stock-outs come with longer conversations: one turn is kept to make good for one.
@@ -95,7 +95,7 @@ class CartExpert:
     def _placing(self, segment: str) -> Callable[[dict[str, Any], ToolResult], None]:
         """Return what finds out, from a first search, which kind of thing a segment of the opening is about."""
 
-        def place(_: dict[str, Any], answer: ToolResult) -> None:
+        def place(_sent: dict[str, Any], answer: ToolResult) -> None:
             cards = (answer.result or {}).get("results", [])
             self._segments = [other for other in self._segments or [] if other != segment]
             categories = dict.fromkeys(card["category"] for card in cards)

@@ -24,54 +24,12 @@ _UNITS = {
 _BRAND = re.compile(r"\b(?:from|by|[Bb]\w{2,5})\s+((?:[A-Z][\w&'’.-]*\s?){1,3})")
 _QUOTED = re.compile(r"\"(.+?)\"")
 _WORD = re.compile(r"[\w&'’.+/-]+")
-_COMMON = frozenset(
-    [
-        "line",
-        "model",
-        "price",
-        "colour",
-        "color",
-        "form",
-        "finish",
-        "with",
-        "from",
-        "made",
-        "make",
-        "come",
-        "need",
-        "like",
-        "want",
-        "what",
-        "have",
-        "that",
-        "then",
-        "also",
-        "style",
-        "size",
-        "brand",
-        "should",
-        "must",
-        "would",
-        "could",
-        "please",
-        "them",
-        "they",
-        "this",
-        "these",
-        "those",
-        "thanks",
-        "best",
-        "matter",
-        "mind",
-        "care",
-        "particular",
-        "preference",
-        "fussy",
-        "regarding",
-        "about",
-        "mean",
-    ]
-)
+_COMMON = frozenset((
+    "line", "model", "price", "colour", "color", "form", "finish", "with", "from", "made", "make", "come",
+    "need", "like", "want", "what", "have", "that", "then", "also", "style", "size", "brand", "should", "must",
+    "would", "could", "please", "them", "they", "this", "these", "those", "thanks", "best", "matter", "mind",
+    "care", "particular", "preference", "fussy", "regarding", "about", "mean",
+))  # fmt: skip
 """Words that are themselves, never a slip of another."""
 _TYPO_SCORE = 78
 _SHORT = 5
