@@ -86,7 +86,7 @@ NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     "taste": (frozenset({"great", "good", "your"}), frozenset()),
     "power": (frozenset({"to"}), frozenset({"your", "the"})),
     "units": (frozenset({"which", "what"}), frozenset()),
-    "form": (frozenset({"to", "the", "return"}), frozenset()),
+    "form": (frozenset({"to", "return"}), frozenset()),
 }
 
 COMMON_WORDS: frozenset[str] = frozenset(
