@@ -38,8 +38,9 @@ class Speaker:
 
     def sentence(self, text: str) -> str:
         """Return the text with the first letter that this customer gives a sentence."""
+        is_abbreviation = text[:2].isupper()
         first = text[:1]
-        return (first.lower() if self.persona.is_sloppy else first.upper()) + text[1:]
+        return (first.lower() if self.persona.is_sloppy and not is_abbreviation else first.upper()) + text[1:]
 
     def worded(self, place: str, facts: Sequence[Fact]) -> str:
         """Return the facts in random order as ``facts`` (after a noun), ``preds`` (after "should") or ``tags``."""
