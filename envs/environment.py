@@ -3,31 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, ClassVar, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
-
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
+from ecom_rlve.envs.simulator.simulator import Customer
 from ecom_rlve.envs.stockout import StockoutPlan
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool, flat_schema
 from ecom_rlve.envs.world import World
 from ecom_rlve.models import Split
 from ecom_rlve.streams import Streams
-
-
-class Answer(BaseModel):
-    """Base of every environment's answer; unknown fields are refused."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    done: bool
-    """True submits; false proposes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +45,9 @@ class Scenario(Generic[Goal]):
     subjects: tuple[Subject, ...]
     slots: tuple[Slot, ...]
     """Everything the customer could say beside the essential, in goal order."""
-    stockout: StockoutPlan
-    redraws: int
+    stockout: StockoutPlan | None = None
+    """What may sell out; None where nothing can."""
+    redraws: int = 0
     """Products drawn again before the goal was reachable and identified."""
 
 
@@ -67,8 +60,10 @@ class Environment(ABC, Generic[Goal]):
     """Changes where scores stop being comparable."""
     tool_names: ClassVar[tuple[str, ...]]
     answer: ClassVar[type[Answer]]
-    brief: ClassVar[str]
-    """The agent's job, in the words of ``instructions``."""
+
+    @abstractmethod
+    def brief(self, axes: Axes) -> str:
+        """Return the agent's job, in the words of ``instructions``."""
 
     @abstractmethod
     def max_difficulty(self, shop: Shop) -> int:
@@ -79,11 +74,11 @@ class Environment(ABC, Generic[Goal]):
         """Draw a scenario with targets of the split; raises ``GenerationError`` after 50 redraws."""
 
     @abstractmethod
-    def review(self, scenario: Scenario[Goal]) -> Review:
-        """Return what the customer sees in the work so far."""
+    def review(self, scenario: Scenario[Goal], proposal: Answer | None) -> Review:
+        """Return what the customer sees in the work so far, and in an answer that was proposed (``done=false``)."""
 
     @abstractmethod
-    def verify(self, scenario: Scenario[Goal], answer: BaseModel | None) -> Verdict:
+    def verify(self, scenario: Scenario[Goal], answer: Answer | None) -> Verdict:
         """Judge the state at the end; ``answer`` is None where none was given."""
 
     @abstractmethod
@@ -91,24 +86,51 @@ class Environment(ABC, Generic[Goal]):
         """Return the next action of an agent that knows the goal; it acts through the tools like any other."""
 
     @abstractmethod
+    def goal_json(self, scenario: Scenario[Goal]) -> dict[str, Any]:
+        """Return the goal for people, once the episode is over."""
+
+    def opening(self, scenario: Scenario[Goal], said: Collection[Slot]) -> Act:
+        """Return the first act: what is essential, and the slots that were not left out."""
+        mentions = tuple(
+            Mention(
+                subject.singular,
+                subject.plural,
+                tuple(slot.fact for slot in scenario.slots if slot.item == item and slot in said),
+            )
+            for item, subject in enumerate(scenario.subjects)
+        )
+        return Act(ActKind.OPEN, mentions)
+
+    def customer(self, scenario: Scenario[Goal], streams: Streams) -> Customer:
+        """Return the customer of a scenario."""
+        return Customer(self, scenario, streams)
+
+    def turn_budget(self, scenario: Scenario[Goal]) -> int:
+        """Return T_max of the scenario."""
+        return scenario.world.axes.t_max
+
+    def takes_answer(self, scenario: Scenario[Goal], answer: Answer) -> bool:  # noqa: ARG002
+        """Take a final answer; False where the conversation goes on after it (the next intent of a journey)."""
+        return True
+
+    def forfeit(self, scenario: Scenario[Goal]) -> Verdict:
+        """Judge an episode that ended without an answer: r_task is -1, output ids still count (SPEC §4)."""
+        return Verdict(Fraction(-1), correct=False, output_ids=self.verify(scenario, None).output_ids)
+
     def after_results(self, scenario: Scenario[Goal]) -> None:
         """Let the world move on after a batch of tool results: the place where things sell out."""
 
-    @abstractmethod
-    def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:
-        """Return the wanted item that has sold out and was not yet replaced."""
+    def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:  # noqa: ARG002
+        """Return the wanted item that has sold out and that the customer must replace."""
+        return None
 
-    @abstractmethod
-    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:
+    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:  # noqa: ARG002
         """Tell whether some result has shown the agent that a wanted thing is sold out."""
+        return False
 
-    @abstractmethod
     def fall_back(self, scenario: Scenario[Goal], item: int) -> Act:
         """Replace a sold-out item in the goal as the customer decided, and return what they say."""
-
-    @abstractmethod
-    def goal_json(self, scenario: Scenario[Goal]) -> dict[str, Any]:
-        """Return the goal for people, once the episode is over."""
+        raise NotImplementedError(f"{self.id} has nothing that could be replaced, asked for item {item}")
 
     @property
     def tools(self) -> Mapping[str, Tool[Any]]:

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import BaseModel
-
 from ecom_rlve import __version__
 from ecom_rlve.envs.difficulty import axes_of, overridden
-from ecom_rlve.envs.environment import Environment, Scenario
+from ecom_rlve.envs.environment import Answer, Environment, Scenario
 from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
 from ecom_rlve.envs.instructions import instructions, tool_schemas
 from ecom_rlve.envs.observing import fitted, log_messages
@@ -19,7 +17,7 @@ from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.reward import Turns, compose
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind
-from ecom_rlve.envs.simulator.simulator import ClosedTurn, Customer
+from ecom_rlve.envs.simulator.simulator import ClosedTurn
 from ecom_rlve.envs.simulator.template_voice import TemplateVoice
 from ecom_rlve.models import EpisodeMetadata, EpisodeState, Observation, Split, Style, Termination, ToolResult
 from ecom_rlve.streams import Streams
@@ -44,7 +42,7 @@ class _OpenTurn:
 
     calls: int = 0
     questions: tuple[str, ...] = ()
-    cart_changes: int = 0
+    changes: int = 0
     seen: int = 0
     stockout_was_known: bool = False
 
@@ -79,7 +77,8 @@ class Episode:
         self.axes = overridden(axes_of(spec.difficulty), dict(spec.axes))
         streams = Streams("episode", self.environment.id, spec.split, spec.seed)
         self.scenario: Scenario[Any] = self.environment.draw(shop, self.axes, streams, spec.split)
-        self._customer = Customer(self.environment, self.scenario, streams)
+        self._customer = self.environment.customer(self.scenario, streams)
+        self.t_max = self.environment.turn_budget(self.scenario)
         self._voice = TemplateVoice(self.scenario, streams)
         self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
         self._reveal_goal = reveal_goal
@@ -112,7 +111,7 @@ class Episode:
     @property
     def turns_left(self) -> int:
         """Turns the agent may still take: of its own budget, and of twice that in all (SPEC §2.3)."""
-        return min(self.axes.t_max - (self.turns - self.customer_caused), 2 * self.axes.t_max - self.turns)
+        return min(self.t_max - (self.turns - self.customer_caused), 2 * self.t_max - self.turns)
 
     def step(self, action: Mapping[str, Any]) -> Observation:
         """Apply one action and return what is new.
@@ -156,11 +155,11 @@ class Episode:
         fields: dict[str, Any] = {
             "env_id": self.environment.id,
             "today": self.scenario.world.today.isoformat(),
-            "max_turns": self.axes.t_max,
+            "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,
         }
         if "instructions" in include:
-            fields["instructions"] = instructions(self.environment, self.axes, self.spec.style)
+            fields["instructions"] = instructions(self.environment, self.axes, self.t_max, self.spec.style)
         if "tools" in include:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)
         if disclose:
@@ -172,15 +171,16 @@ class Episode:
         said: list[str] = []
         room = self.axes.b_tool - self._open.calls
         for number, batch in enumerate(batches(action.calls, room, self.axes.b_tool)):
-            if number and (ended := self._close("", proposed=False, said=said)):
+            if number and (ended := self._close("", None, said)):
                 return self._finish(ended, results, "\n".join(said), None)
             results += self._execute(batch)
-        if action.answer is not None and getattr(action.answer, "done", False):
+        answer = action.answer
+        if answer is not None and answer.done and self.environment.takes_answer(self.scenario, answer):
             self.turns += 1
-            return self._finish(Termination.ANSWERED, results, "", action.answer)
+            return self._finish(Termination.ANSWERED, results, "", answer)
         closes = action.end_turn or not action.calls or bool(action.message or self._open.questions or action.answer)
         if closes:
-            ended = self._close(action.message, proposed=action.answer is not None, said=said)
+            ended = self._close(action.message, answer, said)
             if ended:
                 return self._finish(ended, results, "\n".join(said), None)
         return self._observation(results, "\n".join(said), reward=0.0)
@@ -199,7 +199,7 @@ class Episode:
         except DomainError as refusal:
             return ToolResult(name=call.tool.name, error=str(refusal), code=refusal.code)
 
-    def _close(self, message: str, *, proposed: bool, said: list[str]) -> Termination | None:
+    def _close(self, message: str, answer: Answer | None, said: list[str]) -> Termination | None:
         """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
         world, turn = self.scenario.world, self._open
         knows_stockout = self.environment.knows_stockout(self.scenario)
@@ -207,8 +207,8 @@ class Episode:
             ClosedTurn(
                 message=message,
                 questions=turn.questions,
-                changed=world.cart_changes > turn.cart_changes,
-                proposed=proposed,
+                changed=world.changes > turn.changes,
+                answer=answer,
                 met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
             )
         )
@@ -216,7 +216,7 @@ class Episode:
         self.customer_caused += reply.is_customer_caused
         if reply.acts:
             said.append(self._voice.say(reply.acts, self.turns))
-        self._open = _OpenTurn(cart_changes=world.cart_changes, seen=world.seen, stockout_was_known=knows_stockout)
+        self._open = _OpenTurn(changes=world.changes, seen=world.seen, stockout_was_known=knows_stockout)
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None
@@ -226,14 +226,16 @@ class Episode:
         termination: Termination,
         results: list[ToolResult],
         said: str,
-        answer: BaseModel | None,
+        answer: Answer | None,
         reason: str | None = None,
     ) -> Observation:
         self.done = True
         if termination is Termination.FORMAT_FAILURE:
             self.turns += 1
-        verdict = self.environment.verify(self.scenario, answer)
-        turns = Turns(self.turns, self.customer_caused, self.axes.t_max)
+        is_answered = termination is Termination.ANSWERED
+        judge = self.environment
+        verdict = judge.verify(self.scenario, answer) if is_answered else judge.forfeit(self.scenario)
+        turns = Turns(self.turns, self.customer_caused, self.t_max)
         result = compose(verdict, turns, self.scenario.world.shown_ids(), termination, self.spec.style)
         if reason is not None:
             result.reason = reason

@@ -35,6 +35,8 @@ class Review:
     """Something there matches nothing wanted."""
     complete: bool = False
     """Nothing is wrong, stray or missing."""
+    hides_unsaid: bool = False
+    """A reaction to proposed ids: wrong slots that were never said are not even refused (SPEC §7)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,22 +28,18 @@ _FORMAT = {
 }
 _COMMON = (
     "You have {t_max} turns; turns that the customer causes by answering what they had left out do not count. "
-    "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types and "
-    "too many calls end the episode with reward -1. Only offer products that a tool result has shown."
+    "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types "
+    "and too many calls end the episode with reward -1. Only offer products that a tool result has shown."
 )
 
 
-def instructions(environment: Environment[Any], axes: Axes, style: Style) -> str:
-    """Return the brief: the job, the answer schema, the format."""
-    return _instructions(environment, axes.b_tool, axes.t_max, style)
-
-
 @lru_cache(maxsize=1024)
-def _instructions(environment: Environment[Any], b_tool: int, t_max: int, style: Style) -> str:
+def instructions(environment: Environment[Any], axes: Axes, t_max: int, style: Style) -> str:
+    """Return the brief: the job, the answer schema, the format."""
     return (
-        f"You are a shop's assistant. {environment.brief}\n"
+        f"You are a shop's assistant. {environment.brief(axes)}\n"
         f"Answer schema: {json.dumps(environment.answer_schema(), separators=(',', ':'))}\n"
-        f"{(_FORMAT[style] + _COMMON).format(b_tool=b_tool, t_max=t_max)}"
+        f"{(_FORMAT[style] + _COMMON).format(b_tool=axes.b_tool, t_max=t_max)}"
     )
 
 

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
 from ecom_rlve.envs.tools.tool import Args, Tool
@@ -41,7 +42,7 @@ class ParsedAction:
 
     message: str
     calls: tuple[Call, ...]
-    answer: BaseModel | None
+    answer: Answer | None
     end_turn: bool
 
 
@@ -51,7 +52,7 @@ class Grammar:
 
     tools: Mapping[str, Tool[Any]]
     """The tools on offer, by name."""
-    answer: type[BaseModel]
+    answer: type[Answer]
     """The environment's answer model; every one has ``done``."""
     b_tool: int
     style: Style
@@ -166,7 +167,7 @@ def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
     return ParsedAction(message, tuple(calls), answer, end_turn)
 
 
-def _answer(raw: Any, grammar: Grammar) -> BaseModel | None:
+def _answer(raw: Any, grammar: Grammar) -> Answer | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):

@@ -10,7 +10,6 @@ from ecom_rlve.envs.goal import Verdict
 from ecom_rlve.models import EpisodeResult, Style, Termination
 
 _TASK, _EFFICIENCY, _HALLUCINATION = Fraction(75, 100), Fraction(15, 100), Fraction(10, 100)
-_UNFINISHED = Verdict(Fraction(-1), correct=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +48,8 @@ def compose(
 ) -> EpisodeResult:
     """Return the result of an episode.
 
-    ``verdict`` is the verifier's finding on the state at the end; where the episode ended without an answer its
-    ``r_task`` and ``correct`` are overruled, its output ids still count.
+    ``verdict`` is the verifier's finding on the state at the end. A format failure scores -1, whatever was done.
     """
-    if termination is not Termination.ANSWERED:
-        verdict = Verdict(_UNFINISHED.r_task, _UNFINISHED.correct, verdict.output_ids)
     r_hall = hallucination(verdict.output_ids, shown_ids)
     correct = verdict.correct and r_hall == 0
     r_eff = efficiency(turns)

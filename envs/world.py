@@ -40,8 +40,8 @@ class World:
         self.streams = streams
         self._draw_history = draw_history
         self.cart: list[CartLine] = []
-        self.cart_changes = 0
-        """Lines ever added, changed or removed."""
+        self.changes = 0
+        """Times that something the customer can see was changed: cart lines, returns, exchanges."""
         self.lines_made = 0
         self.shown: dict[int, None] = {}
         """Rows that some result has shown, in order (SPEC §4: what r_hall accepts)."""

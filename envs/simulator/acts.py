@@ -5,10 +5,12 @@ Code picks acts; wording only spells them (SPEC §7). A reply is a tuple of acts
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ecom_rlve.catalog.constraints import Constraint
+from ecom_rlve.envs.simulator.persona import Register
 
 
 class ActKind(StrEnum):
@@ -45,6 +47,24 @@ class ActKind(StrEnum):
     CLOSE = "close"
 
 
+Bank = Mapping[Register, tuple[str, ...]]
+"""Sentences by the register of the speaker, with places in braces."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlotKind:
+    """A kind of fact that the catalog's attributes do not know: how it is said and asked for."""
+
+    name: str
+    """Lower case, words joined by underscores; the slot's and the constraint's name."""
+    label: str
+    """What a person calls it: "reason for the return"."""
+    forms: tuple[tuple[str, str], ...]
+    """Pairs with ``%s`` for the value: after a noun, after "should"."""
+    words: tuple[str, ...]
+    """By which a question may name it, beside the label."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One slot's content, ready to be worded."""
@@ -56,6 +76,10 @@ class Fact:
     ``quantity`` with an integer value 1 to 10."""
     unit: str = ""
     """Canonical unit of a numeric value; prices are integer cents and need none."""
+    kind: SlotKind | None = None
+    """Where it is no attribute of the catalog."""
+    spelled: str = ""
+    """The only spelling of the value, where it is not spelled by its type (dates)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,5 +100,9 @@ class Act:
     """The items spoken of; for OPEN every item of the goal."""
     attributes: tuple[str, ...] = ()
     """Attribute names a DONT_KNOW, NO_PREFERENCE or value-less CORRECT speaks of (``quantity``, ``brand`` included)."""
+    bank: Bank | None = None
+    """An environment's own sentences for OPEN and NEXT, instead of a list of wanted items."""
+    places: tuple[tuple[str, str], ...] = ()
+    """What fills the places of ``bank`` beside the facts of the first mention: (place, text)."""
     title: str = ""
     """Title of the product named as a fallback; empty: leave the item out, or another variant in ``mentions``."""

@@ -13,7 +13,15 @@ from dataclasses import dataclass, field
 from ecom_rlve.envs.simulator.claims import ITEM_MARK, says_done, sold_out_claims
 from ecom_rlve.envs.simulator.nouns import Nouns, item_at, items_in, nouns_of, words_of
 from ecom_rlve.envs.simulator.phrases import NUMBER_WORDS
-from ecom_rlve.envs.simulator.question_words import COMMON_WORDS, FOREIGN_WORDS, NOT_NAMES, PHRASES, UNITS, Phrase
+from ecom_rlve.envs.simulator.question_words import (
+    COMMON_WORDS,
+    FOREIGN_WORDS,
+    NOT_NAMES,
+    PHRASES,
+    UNITS,
+    Phrase,
+    Phrases,
+)
 from ecom_rlve.envs.simulator.questions import Clause, Event, asked_pairs, is_question, is_request
 
 MAX_CHARACTERS = 4000
@@ -42,6 +50,8 @@ class Topics:
     """Attribute (or ``brand``) by casefolded value; looked up by words, never iterated over."""
     titles: Mapping[str, int]
     """Item by casefolded title of a product shown for it; may be empty."""
+    phrases: Phrases = field(default_factory=lambda: PHRASES)
+    """What questions may name; :func:`with_kinds` adds an environment's own kinds of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +94,7 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         claimed, rest = sold_out_claims(sentence, lambda part: items_in(words_of(part), nouns))
         notes.sold_out += claimed
         if asks:
-            _note_questions(words_of(rest) if claimed else tokens, nouns, topics.value_index, notes)
+            _note_questions(words_of(rest) if claimed else tokens, nouns, topics, notes)
     return Reading(
         is_question=asked_directly or any(asking),
         asked=tuple(dict.fromkeys(notes.asked)),
@@ -130,7 +140,7 @@ def _asking(sentences: Sequence[str]) -> list[bool]:
     return asking
 
 
-def _note_questions(tokens: list[str], nouns: Nouns, values: Mapping[str, str], notes: _Notes) -> None:
+def _note_questions(tokens: list[str], nouns: Nouns, topics: Topics, notes: _Notes) -> None:
     if _is_foreign(tokens):
         return
     clauses: list[Clause] = [[]]
@@ -144,11 +154,11 @@ def _note_questions(tokens: list[str], nouns: Nouns, values: Mapping[str, str], 
             is_condition = False
             at += 1
             continue
-        if _is_filler(tokens, at, nouns):
+        if _is_filler(tokens, at, nouns, topics.phrases):
             at += 1
             continue
         is_condition |= _opens_condition(tokens, at)
-        event = _event_at(tokens, at, nouns, values)
+        event = _event_at(tokens, at, nouns, topics)
         if event is None:
             at += 1
             continue
@@ -161,10 +171,10 @@ def _note_questions(tokens: list[str], nouns: Nouns, values: Mapping[str, str], 
     notes.unknowable += [event.name for clause in clauses for event in clause if event.is_unknowable]
 
 
-def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns) -> bool:
+def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns, phrases: Phrases) -> bool:
     """Tell cheaply that nothing begins at a token; most words of most questions are of this sort."""
     token = tokens[at]
-    if token not in COMMON_WORDS or token in PHRASES or token in nouns or token in _CONDITIONS:
+    if token not in COMMON_WORDS or token in phrases or token in nouns or token in _CONDITIONS:
         return False
     return at + 1 == len(tokens) or tokens[at + 1] in COMMON_WORDS
 
@@ -186,13 +196,13 @@ def _is_counted(tokens: Sequence[str], at: int) -> bool:
     return at > 0 and tokens[at - 1] in _NUMBERS and (at < 2 or tokens[at - 2] not in _DETERMINERS)
 
 
-def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, values: Mapping[str, str]) -> Event | None:
+def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> Event | None:
     items, length = item_at(tokens, at, nouns)
     if items:
         return Event(at, at + length, items=items)
-    phrase = _phrase_at(tokens, at) if tokens[at] in PHRASES else None
+    phrase = _phrase_at(tokens, at, topics.phrases) if tokens[at] in topics.phrases else None
     taken = len(phrase.words) if phrase else 0
-    value, length = _value_at(tokens, at, values)
+    value, length = _value_at(tokens, at, topics.value_index)
     if value and length > taken:
         return Event(at, at + length, name=value)
     if phrase:
@@ -200,8 +210,8 @@ def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, values: Mapping[str,
     return _number_at(tokens, at)
 
 
-def _phrase_at(tokens: Sequence[str], at: int) -> Phrase | None:
-    for phrase in PHRASES[tokens[at]]:
+def _phrase_at(tokens: Sequence[str], at: int, phrases: Phrases) -> Phrase | None:
+    for phrase in phrases[tokens[at]]:
         length = len(phrase.words)
         if length == 1:
             return None if _is_no_name(tokens, at) else phrase

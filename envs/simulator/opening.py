@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ecom_rlve.envs.simulator.acts import Mention
+from ecom_rlve.envs.simulator.acts import Act, Mention
 from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity
-from ecom_rlve.envs.simulator.templates import FIRST_WANT, LISTED_WANT, NEXT_WANT
+from ecom_rlve.envs.simulator.templates import ANSWER_COUNT, ANSWER_ITEM, FIRST_WANT, FOLLOW_UP, LISTED_WANT, NEXT_WANT
 
+PROTECTED_PLACES = ("title", "date", "money", "number")
+"""Places of an environment's sentences whose text noise must not touch."""
 _SEMICOLON_SHARE = 0.35
 _FOLLOW_UP_SHARE = 0.4
 
@@ -27,6 +29,33 @@ def opening(speaker: Speaker, mentions: Sequence[Mention]) -> str:
         parts += [_in_sentences(speaker, mention, is_first=not at) for at, mention in enumerate(mentions)]
     if draws.uniform() < persona.closes:
         parts.append(draws.pick(persona.closings))
+    return " ".join(parts)
+
+
+def opening_of(speaker: Speaker, act: Act) -> str:
+    """Return the first message in an environment's own sentences."""
+    persona, draws = speaker.persona, speaker.draws
+    parts = [draws.pick(persona.greetings)] if draws.uniform() < persona.greets else []
+    parts.append(introduced(speaker, act))
+    if draws.uniform() < persona.closes:
+        parts.append(draws.pick(persona.closings))
+    return " ".join(parts)
+
+
+def introduced(speaker: Speaker, act: Act) -> str:
+    """Return the act's own sentence with what fills its places, and the facts of each mention after it."""
+    if act.bank is None:
+        raise ValueError(f"{act.kind} needs sentences of its environment")
+    speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
+    parts = [speaker.say(act.bank, **dict(act.places))]
+    for mention in act.mentions:
+        quantity, facts = split_quantity(mention)
+        if quantity is not None:
+            parts.append(speaker.say(ANSWER_COUNT, count=speaker.counted(mention, quantity)))
+        if facts and len(act.mentions) > 1:
+            parts.append(speaker.say(ANSWER_ITEM, facts, item=named([mention])))
+        elif facts:
+            parts.append(speaker.say(FOLLOW_UP, facts))
     return " ".join(parts)
 
 

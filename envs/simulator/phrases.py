@@ -171,6 +171,8 @@ def spellings(fact: Fact) -> tuple[str, ...]:
 
     Raises :class:`ValueError` where a price or a quantity is no whole number.
     """
+    if fact.spelled:
+        return (fact.spelled,)
     value, attribute = fact.constraint.value, fact.constraint.attribute
     if isinstance(value, tuple):
         return (" or ".join(value),)
@@ -238,10 +240,13 @@ def after_should(fact: Fact, draws: Draws, protected: list[str]) -> str:
 
 def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a label and a value: ``material wool``, ``price at most $30.00``."""
-    return f"{LABELS[fact.constraint.attribute]} {_bounded(fact, draws, protected)}"
+    label = fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]
+    return f"{label} {_bounded(fact, draws, protected)}"
 
 
 def _forms(fact: Fact) -> Forms:
+    if fact.kind is not None:
+        return fact.kind.forms
     attribute = fact.constraint.attribute
     if attribute == "price" and fact.constraint.op is Op.EQ:
         return _EXACT_PRICE

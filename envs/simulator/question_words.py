@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
+from ecom_rlve.envs.simulator.acts import SlotKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,12 +149,32 @@ def _phrases() -> Iterable[Phrase]:
                 yield Phrase((*first, ending), name, is_unknowable, yields_to, reach)
 
 
-def _by_first_word() -> dict[str, tuple[Phrase, ...]]:
-    grouped: dict[str, list[Phrase]] = {}
-    for phrase in _phrases():
-        grouped.setdefault(phrase.words[0], []).append(phrase)
-    return {word: tuple(sorted(phrases, key=lambda phrase: -len(phrase.words))) for word, phrases in grouped.items()}
-
-
-PHRASES: Mapping[str, tuple[Phrase, ...]] = _by_first_word()
+Phrases = Mapping[str, tuple[Phrase, ...]]
 """Phrases by their first word, longest first."""
+
+
+def by_first_word(phrases: Iterable[Phrase]) -> Phrases:
+    """Return the phrases as :data:`Phrases`."""
+    grouped: dict[str, list[Phrase]] = {}
+    for phrase in phrases:
+        grouped.setdefault(phrase.words[0], []).append(phrase)
+    return MappingProxyType(
+        {word: tuple(sorted(found, key=lambda phrase: -len(phrase.words))) for word, found in grouped.items()}
+    )
+
+
+PHRASES: Phrases = by_first_word(_phrases())
+"""What questions about the goods of any shop name."""
+
+
+@lru_cache(maxsize=256)
+def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
+    """Return :data:`PHRASES` with the names of further kinds of facts, which go first."""
+    added = [
+        Phrase((*first, ending), kind.name)
+        for kind in kinds
+        for text in (kind.label, *kind.words)
+        for *first, last in (text.casefold().split(),)
+        for ending in _plurals(last)
+    ]
+    return by_first_word((*added, *(phrase for phrases in PHRASES.values() for phrase in phrases)))

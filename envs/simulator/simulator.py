@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.simulator.matcher import Reading, Topics, read
+from ecom_rlve.envs.simulator.question_words import with_kinds
 from ecom_rlve.streams import Streams
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ class ClosedTurn:
     """Texts of ``ask_user`` calls."""
     changed: bool
     """The cart, a return or an exchange changed."""
-    proposed: bool
-    """An answer with ``done=false`` was given."""
+    answer: Answer | None
+    """An answer that did not end the episode: a proposal, or in a journey the end of an intent."""
     met_stockout: bool
     """A wanted thing was first read to be sold out, and nothing else was new."""
 
@@ -67,6 +69,8 @@ class Customer:
         self._said = {slot for slot, draw in zip(scenario.slots, draws.tolist(), strict=True) if draw >= p_missing}
         self.left_out = len(scenario.slots) - len(self._said)
         self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
+        kinds = (slot.fact.kind for slot in scenario.slots)
+        self._kinds = tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
@@ -78,12 +82,8 @@ class Customer:
         self._tired = 0
 
     def open(self) -> tuple[Act, ...]:
-        """Return the first act: every item with the slots that were not left out."""
-        mentions = tuple(
-            self._mention(item, [slot for slot in self._scenario.slots if slot.item == item and slot in self._said])
-            for item in range(len(self._scenario.subjects))
-        )
-        return (Act(ActKind.OPEN, mentions),)
+        """Return the first act: what is essential, and the slots that were not left out."""
+        return (self._environment.opening(self._scenario, self._said),)
 
     def reply(self, turn: ClosedTurn) -> Reply:
         """Return the reaction to a closed turn."""
@@ -92,12 +92,12 @@ class Customer:
         readings = [read(turn.message, topics)] if turn.message else []
         readings += [read(question, topics, asked_directly=True) for question in turn.questions]
         claims_stockout = [item for reading in readings for item in reading.sold_out]
-        claims_done = any(reading.claims_done for reading in readings) or turn.proposed
+        claims_done = any(reading.claims_done for reading in readings) or turn.answer is not None
         if claims_stockout:
             self._hear_of_stockout(claims_stockout, draft)
         self._answer(readings, is_open=not claims_stockout and not claims_done, draft=draft)
         if turn.changed or claims_done:
-            self._look(self._environment.review(self._scenario), turn.changed, draft)
+            self._look(self._environment.review(self._scenario, turn.answer), turn.changed, draft)
         return self._settle(draft, turn)
 
     def _topics(self) -> Topics:
@@ -106,6 +106,7 @@ class Customer:
             items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
             value_index=world.shop.value_index,
             titles={},
+            phrases=with_kinds(self._kinds),
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
@@ -184,7 +185,7 @@ class Customer:
     def _look(self, review: Review, changed: bool, draft: _Draft) -> None:
         before = len(draft.acts)
         for slot in review.wrong:
-            self._correct(slot, draft)
+            self._correct(slot, review, draft)
         if review.stray and self._named[None] < _NAMED_AT_MOST:
             draft.acts.append(Act(ActKind.REJECT))
             draft.is_tiresome |= self._named[None] > 0
@@ -197,11 +198,11 @@ class Customer:
             if not draft.acts:
                 draft.acts.append(Act(ActKind.CONTINUE))
 
-    def _correct(self, slot: Slot, draft: _Draft) -> None:
+    def _correct(self, slot: Slot, review: Review, draft: _Draft) -> None:
         """Name one wrong slot: with its value where that was said before, else refuse it once and be silent."""
         attribute = (slot.fact.constraint.attribute,)
         if slot not in self._said:
-            if slot not in self._refused:
+            if slot not in self._refused and not review.hides_unsaid:
                 self._refused.add(slot)
                 draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, ()),), attribute))
             return

@@ -7,12 +7,11 @@ from functools import cache
 
 from numpy.random import Generator
 
-from ecom_rlve.envs.simulator.acts import Fact, Mention
+from ecom_rlve.envs.simulator.acts import Bank, Fact, Mention
 from ecom_rlve.envs.simulator.draws import Draws
 from ecom_rlve.envs.simulator.noise import NEGATION
 from ecom_rlve.envs.simulator.persona import Persona
 from ecom_rlve.envs.simulator.phrases import LABELS, after_noun, after_should, counted, labelled
-from ecom_rlve.envs.simulator.templates import Bank
 
 _FACT_PLACES = {"facts": after_noun, "preds": after_should, "tags": labelled}
 _SEPARATORS = {"facts": (", ", " and "), "preds": (", ", " and "), "tags": (", ", ", ")}
@@ -80,11 +79,8 @@ def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
 
 
 def things(attributes: Sequence[str]) -> str:
-    """Return "the colour and the size"; raises :class:`ValueError` for a name that has no label."""
-    unknown = [name for name in attributes if name not in LABELS]
-    if unknown:
-        raise ValueError(f"no label for {unknown}; labelled are {sorted(LABELS)}")
-    return joined([f"the {LABELS[name]}" for name in attributes])
+    """Return "the colour and the size"; a name without a label is said as it is."""
+    return joined([f"the {LABELS.get(name, name.replace('_', ' '))}" for name in attributes])
 
 
 @cache

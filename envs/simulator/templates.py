@@ -15,22 +15,21 @@ to a premise except where the customer confirms.
 
 from __future__ import annotations
 
-from ecom_rlve.envs.simulator.persona import Register
-
-Bank = dict[Register, tuple[str, ...]]
+from ecom_rlve.envs.simulator.acts import Bank
 
 
-def _bank(
+def bank(
     *every: str,
     plain: tuple[str, ...] = (),
     terse: tuple[str, ...] = (),
     formal: tuple[str, ...] = (),
     chatty: tuple[str, ...] = (),
 ) -> Bank:
+    """Return a bank of sentences: those of every register, and each register's own."""
     return {"plain": every + plain, "terse": every + terse, "formal": every + formal, "chatty": every + chatty}
 
 
-FIRST_WANT = _bank(
+FIRST_WANT = bank(
     "I need %s.",
     "I'm looking for %s.",
     plain=("I'd like %s.", "I want %s.", "I'm after %s.", "I'm shopping for %s."),
@@ -52,7 +51,7 @@ FIRST_WANT = _bank(
 )
 """Names the first wanted item."""
 
-NEXT_WANT = _bank(
+NEXT_WANT = bank(
     "Also %s.",
     "And %s.",
     plain=("I'd also like %s.", "I also need %s.", "Then %s.", "Besides that I want %s.", "Next, %s."),
@@ -83,7 +82,16 @@ LISTED_WANT: tuple[str, ...] = (
 )
 """Introduces a labelled list."""
 
-ANSWER_COUNT = _bank(
+FOLLOW_UP = bank(
+    "It should {preds}.",
+    "It has to {preds}.",
+    terse=("Must {preds}.", "{tags}."),
+    formal=("It is important to me that it should {preds}.", "I require the following: {tags}."),
+    chatty=("It should {preds}, if that's at all possible!", "Oh, and it should {preds}."),
+)
+"""Tells facts of what the sentence before has named."""
+
+ANSWER_COUNT = bank(
     "{count}, please.",
     "I need {count}.",
     plain=("I'd like {count}.", "{count} will do.", "I want {count}.", "Please make it {count}."),
@@ -92,7 +100,7 @@ ANSWER_COUNT = _bank(
     chatty=("I'd love {count}!", "I was thinking of {count}.", "Let's make it {count}!"),
 )
 
-ANSWER_ITEM = _bank(
+ANSWER_ITEM = bank(
     "{item} should {preds}.",
     "I want {item} {facts}.",
     plain=("I'd like {item} {facts}.", "As for {item}, it has to {preds}.", "{item} has got to {preds}."),
@@ -101,7 +109,7 @@ ANSWER_ITEM = _bank(
     chatty=("I'd love {item} {facts}!", "Well, {item} should {preds}.", "I imagine {item} {facts}."),
 )
 
-ANSWER_BARE = _bank(
+ANSWER_BARE = bank(
     "What I want should {preds}.",
     "{facts}, please.",
     plain=("What I need should {preds}.", "I'm thinking of {tags}.", "My choice should {preds}."),
@@ -114,10 +122,10 @@ ANSWER_BARE = _bank(
     chatty=("Well, what I'd like should {preds}!", "Hmm, {facts}, please!", "What I have in mind should {preds}."),
 )
 
-ANSWER_NOUN = _bank("I need {item}.", "It is about {item}.", terse=("{item}.",))
+ANSWER_NOUN = bank("I need {item}.", "It is about {item}.", terse=("{item}.",))
 """An answer of which all that can be told is the kind of thing."""
 
-DONT_KNOW = _bank(
+DONT_KNOW = bank(
     "I couldn't tell you that; you'd have to look up {things}.",
     "I don't know {things}; that is something for you to look up.",
     plain=("I have no idea about {things}, you'd have to check.", "I can't tell you {things}."),
@@ -126,7 +134,7 @@ DONT_KNOW = _bank(
     chatty=("Oh, I wouldn't know {things}, sorry!", "You'd know {things} far better than I do, I can't say!"),
 )
 
-DONT_KNOW_BARE = _bank(
+DONT_KNOW_BARE = bank(
     "I couldn't tell you that.",
     "I don't know that; you'd have to look it up.",
     terse=("No idea.",),
@@ -134,7 +142,7 @@ DONT_KNOW_BARE = _bank(
     chatty=("Oh, I wouldn't know that, sorry!",),
 )
 
-NO_PREFERENCE = _bank(
+NO_PREFERENCE = bank(
     "I don't mind about {things}{of_item}.",
     "I have no preference about {things}{of_item}.",
     plain=("It doesn't matter to me, I mean {things}{of_item}.", "I'm not particular about {things}{of_item}."),
@@ -146,7 +154,7 @@ NO_PREFERENCE = _bank(
     chatty=("Oh, I'm not fussy about {things}{of_item}!", "I really don't mind about {things}{of_item}, surprise me!"),
 )
 
-NO_PREFERENCE_BARE = _bank(
+NO_PREFERENCE_BARE = bank(
     "I don't mind.",
     "I have no preference there.",
     terse=("Don't care.",),
@@ -154,7 +162,7 @@ NO_PREFERENCE_BARE = _bank(
     chatty=("Oh, I'm not fussy about that!",),
 )
 
-NOTHING_LEFT = _bank(
+NOTHING_LEFT = bank(
     "I have told you everything I know.",
     "There is nothing I could add.",
     plain=("You have heard all my wishes.", "Nothing more comes to mind."),
@@ -163,7 +171,7 @@ NOTHING_LEFT = _bank(
     chatty=("I've told you all my wishes already!", "I can't think of anything I haven't told you!"),
 )
 
-CONFIRM = _bank(
+CONFIRM = bank(
     "Yes, that is what I wanted.",
     "Yes, that is all correct.",
     plain=("That's right, it is what I asked for.", "Yes, that all fits."),
@@ -172,7 +180,7 @@ CONFIRM = _bank(
     chatty=("Yes, that's just what I wanted!", "Lovely, that is exactly right!"),
 )
 
-CORRECT_ITEM = _bank(
+CORRECT_ITEM = bank(
     "{item} should {preds}, not what you picked.",
     "I asked for {item} {facts}; please change that.",
     plain=("That is not right: I said {item} {facts}.", "{item} should {preds}, that is not what you have now."),
@@ -181,7 +189,7 @@ CORRECT_ITEM = _bank(
     chatty=("Oh no, {item} should {preds}!", "Hmm, I did say {item} {facts}, could you change that?"),
 )
 
-CORRECT_BARE = _bank(
+CORRECT_BARE = bank(
     "What I want should {preds}, not what you picked.",
     "I asked for this: {tags}; please change that.",
     terse=("Wrong: {tags}, please.",),
@@ -189,7 +197,7 @@ CORRECT_BARE = _bank(
     chatty=("Oh no, what I wanted should {preds}!",),
 )
 
-CORRECT_COUNT = _bank(
+CORRECT_COUNT = bank(
     "I asked for {count}; please change that.",
     "That is not right, I need {count}.",
     plain=("I said {count}, that is not what you have now.",),
@@ -198,7 +206,7 @@ CORRECT_COUNT = _bank(
     chatty=("Oh no, I did say {count}!",),
 )
 
-REFUSE = _bank(
+REFUSE = bank(
     "That is not {things} I want{of_item}.",
     "{things} you picked{of_item} can't stay like that.",
     plain=("You haven't got {things} right{of_item}.", "I don't want {things} you picked{of_item}."),
@@ -207,7 +215,7 @@ REFUSE = _bank(
     chatty=("Hmm, that is not {things} I had in mind{of_item}!", "Oh, that's not {things} I was after{of_item}."),
 )
 
-SKIP = _bank(
+SKIP = bank(
     "Let's not spend more time on {item}; please move on.",
     "Never mind {item} now, let's get on with the rest.",
     terse=("Enough about {item}. Move on.",),
@@ -215,7 +223,7 @@ SKIP = _bank(
     chatty=("We're going in circles with {item}, let's move on!",),
 )
 
-REJECT = _bank(
+REJECT = bank(
     "Something you picked is not what I asked for.",
     "Not everything you picked is what I asked for.",
     plain=("There is something among it that I did not ask for.",),
@@ -224,7 +232,7 @@ REJECT = _bank(
     chatty=("Hmm, something there is not what I asked for!", "Oh, I didn't ask for everything you picked!"),
 )
 
-CONTINUE = _bank(
+CONTINUE = bank(
     "OK, please go on.",
     "Please continue.",
     plain=("Please carry on.", "I'm listening."),
@@ -233,7 +241,7 @@ CONTINUE = _bank(
     chatty=("I'm all ears, carry on!", "Mhm, I'm following along!"),
 )
 
-TAKE_VARIANT = _bank(
+TAKE_VARIANT = bank(
     "Then take {item} {facts} instead.",
     "In that case {item} {facts}, please.",
     plain=("Then I'd like {item} {facts} instead.",),
@@ -242,7 +250,7 @@ TAKE_VARIANT = _bank(
     chatty=("Oh what a pity! Then I'd love {item} {facts} instead.",),
 )
 
-TAKE_TITLE = _bank(
+TAKE_TITLE = bank(
     'Then please take "{title}"{instead}.',
     'In that case I\'ll have "{title}"{instead}.',
     plain=('Then "{title}"{instead}, please.',),
@@ -251,7 +259,7 @@ TAKE_TITLE = _bank(
     chatty=('Oh what a pity! Then let\'s go for "{title}"{instead}.',),
 )
 
-LEAVE_OUT = _bank(
+LEAVE_OUT = bank(
     "Then leave {item} out.",
     "In that case leave {item} out, please.",
     plain=("Then I'll do without {item}.",),
@@ -260,7 +268,7 @@ LEAVE_OUT = _bank(
     chatty=("Oh what a pity! Then let's leave {item} out.",),
 )
 
-STILL_THERE = _bank(
+STILL_THERE = bank(
     "Please check again, I can still see {item} in stock.",
     "I don't think that is so, I still see {item} on sale.",
     terse=("Not sold out: I still see {item}.",),
@@ -268,7 +276,7 @@ STILL_THERE = _bank(
     chatty=("Are you sure? I can still see {item} in the shop!",),
 )
 
-GIVE_UP = _bank(
+GIVE_UP = bank(
     "This is leading nowhere, I'm leaving.",
     "I give up. Goodbye.",
     terse=("Enough. Bye.",),
@@ -276,7 +284,7 @@ GIVE_UP = _bank(
     chatty=("I'm sorry, I've had enough of this. Bye!",),
 )
 
-CLOSE = _bank(
+CLOSE = bank(
     "That was all for today. Goodbye.",
     "We're done then. Goodbye.",
     terse=("That's it. Bye.",),

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from ecom_rlve.envs.simulator import templates
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
-from ecom_rlve.envs.simulator.opening import opening
+from ecom_rlve.envs.simulator.opening import introduced, opening, opening_of
 from ecom_rlve.envs.simulator.persona import Persona
 from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity, things
 
@@ -38,7 +38,11 @@ def word(acts: tuple[Act, ...], persona: Persona, rng: Generator) -> Wording:
 
 
 def _open(speaker: Speaker, act: Act) -> str:
-    return opening(speaker, act.mentions)
+    return opening(speaker, act.mentions) if act.bank is None else opening_of(speaker, act)
+
+
+def _next(speaker: Speaker, act: Act) -> str:
+    return introduced(speaker, act)
 
 
 def _answer(speaker: Speaker, act: Act) -> str:
@@ -126,6 +130,8 @@ def _fixed(bank: templates.Bank) -> Callable[[Speaker, Act], str]:
 
 _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.OPEN: _open,
+    ActKind.NEXT: _next,
+    ActKind.SWITCH: _next,
     ActKind.ANSWER: _answer,
     ActKind.DONT_KNOW: _dont_know,
     ActKind.NO_PREFERENCE: _no_preference,

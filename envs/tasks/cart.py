@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 from numpy.random import Generator
-from pydantic import BaseModel
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.description import describe, facts_of
 from ecom_rlve.envs.difficulty import Axes, logistic
-from ecom_rlve.envs.environment import Answer, Environment, Scenario, Subject
+from ecom_rlve.envs.environment import Environment, Scenario, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.scoring import unit_f1
@@ -35,6 +35,14 @@ _ROW_TRIES = 64
 _REDRAWS = 50
 _MOST_UNITS = 4
 _LEAVE_OUT = 0.25
+
+
+_BRIEF = (
+    "The customer wants certain products in their cart: exactly these products, each in the variant and quantity "
+    "they want, and nothing else. They may leave out details; ask for what you need to know. Where a variant "
+    "matters to them, find it with catalog_get_variants. If something is sold out, tell them and do what they "
+    'decide. The cart itself is your answer: submit {"done": true} when it is right.'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +85,9 @@ class CartEnvironment(Environment[CartGoal]):
         "ask_user",
     )
     answer = Answer
-    brief = (
-        "The customer wants certain products in their cart: exactly these products, each in the variant and quantity "
-        "they want, and nothing else. They may leave out details; ask for what you need to know. Where a variant "
-        "matters to them, find it with catalog_get_variants. If something is sold out, tell them and do what they "
-        "decide. The cart itself is your answer: submit {\"done\": true} when it is right."
-    )
+
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+        return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
         kinds = len(shop.kinds(_LEAST_OF_A_KIND))
@@ -108,7 +113,7 @@ class CartEnvironment(Environment[CartGoal]):
             redraws=redraws,
         )
 
-    def review(self, scenario: Scenario[CartGoal]) -> Review:
+    def review(self, scenario: Scenario[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
         cart = scenario.world.cart
         wanted = {item.row: at for at, item in enumerate(scenario.goal.items) if item is not None}
         wrong: set[tuple[int, str]] = set()
@@ -124,12 +129,12 @@ class CartEnvironment(Environment[CartGoal]):
         slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
         return Review(slots, stray, is_complete)
 
-    def verify(self, scenario: Scenario[CartGoal], answer: BaseModel | None) -> Verdict:
+    def verify(self, scenario: Scenario[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002
         f1 = unit_f1(*_units(scenario))
         return Verdict(2 * f1 - 1, f1 == Fraction(1), scenario.world.cart_ids())
 
     def after_results(self, scenario: Scenario[CartGoal]) -> None:
-        plan, world = scenario.stockout, scenario.world
+        plan, world = _plan(scenario), scenario.world
         item = scenario.goal.items[plan.item]
         if plan.fired or item is None:
             return
@@ -140,7 +145,7 @@ class CartEnvironment(Environment[CartGoal]):
             plan.sell_products(world, item.row, _lookalikes(scenario, item))
 
     def sold_out_item(self, scenario: Scenario[CartGoal]) -> int | None:
-        plan = scenario.stockout
+        plan = _plan(scenario)
         return plan.item if plan.fired and plan.hits and not plan.is_settled else None
 
     def knows_stockout(self, scenario: Scenario[CartGoal]) -> bool:
@@ -152,7 +157,7 @@ class CartEnvironment(Environment[CartGoal]):
         return item.row in seen or (item.variant is not None and item.variant.id in seen)
 
     def fall_back(self, scenario: Scenario[CartGoal], item: int) -> Act:
-        plan, wanted = scenario.stockout, scenario.goal.items[item]
+        plan, wanted = _plan(scenario), scenario.goal.items[item]
         assert wanted is not None
         subject = scenario.subjects[item]
         plan.is_settled = True
@@ -206,6 +211,11 @@ class CartEnvironment(Environment[CartGoal]):
                 if item is not None
             ]
         }
+
+
+def _plan(scenario: Scenario[CartGoal]) -> StockoutPlan:
+    assert scenario.stockout is not None
+    return scenario.stockout
 
 
 def _draw_products(

@@ -74,7 +74,7 @@ def _add(world: World, args: AddArgs) -> dict[str, Any]:
         world.cart.append(line)
     else:
         line.quantity += args.quantity
-    world.cart_changes += 1
+    world.changes += 1
     return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
 
 
@@ -109,14 +109,14 @@ def _set_quantity(world: World, args: SetQuantityArgs) -> dict[str, Any]:
     if args.quantity > line.quantity:
         _require_stock(world, line.row, line.variant, args.quantity)
     line.quantity = args.quantity
-    world.cart_changes += 1
+    world.changes += 1
     return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
 
 
 def _remove(world: World, args: RemoveArgs) -> dict[str, Any]:
     line = _line(world, args.line_id)
     world.cart.remove(line)
-    world.cart_changes += 1
+    world.changes += 1
     return {"removed": line.line_id, "lines_in_cart": len(world.cart)}
 
 

@@ -142,9 +142,7 @@ def test_aliases_mean_the_same(
 
 
 @given(words, call_lists, answers)
-def test_absent_fields_have_their_defaults(
-    message: str, tool_calls: list[Call], answer: dict[str, Any] | None
-) -> None:
+def test_absent_fields_have_their_defaults(message: str, tool_calls: list[Call], answer: dict[str, Any] | None) -> None:
     action = said(message, tool_calls, answer)
     short = {key: value for key, value in action.items() if value}
     assert parse(short, grammar()) == parse({**action, "end_turn": True, "text": None, "metadata": {"a": 1}}, grammar())
@@ -309,7 +307,9 @@ def test_submit_answer_is_the_answer_in_style_tool_only() -> None:
     parsed = parse({"tool_calls": [SUBMIT], "end_turn": False}, grammar("tool"))
     assert parsed.calls == ()
     assert parsed.answer == parse({"answer": {"done": True}}, grammar()).answer
-    assert parse({"tool_calls": [{"name": "submit.answer", "arguments": "{}"}]}, grammar("tool")).answer == parsed.answer
+    assert (
+        parse({"tool_calls": [{"name": "submit.answer", "arguments": "{}"}]}, grammar("tool")).answer == parsed.answer
+    )
     with pytest.raises(FormatFailureError, match="no tool"):
         parse({"tool_calls": [SUBMIT]}, grammar("turn"))
     for two in ({"tool_calls": [SUBMIT, SUBMIT]}, {"tool_calls": [SUBMIT], "answer": {"done": True}}):

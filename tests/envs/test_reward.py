@@ -19,11 +19,17 @@ verdicts = st.builds(
     st.fractions(-1, 1, max_denominator=50),
     st.lists(st.sampled_from("abcd"), max_size=4),
 )
-turns = st.builds(lambda t_max, total, caused: Turns(total, min(caused, total), t_max), st.integers(2, 14),
-                  st.integers(1, 28), st.integers(0, 14))
+turns = st.builds(
+    lambda t_max, total, caused: Turns(total, min(caused, total), t_max),
+    st.integers(2, 14),
+    st.integers(1, 28),
+    st.integers(0, 14),
+)
 
 
-def composed(verdict: Verdict, counts: Turns, shown: str = "abcd", end: Termination = Termination.ANSWERED) -> EpisodeResult:
+def composed(
+    verdict: Verdict, counts: Turns, shown: str = "abcd", end: Termination = Termination.ANSWERED
+) -> EpisodeResult:
     return compose(verdict, counts, set(shown), end, "turn")
 
 
@@ -54,12 +60,12 @@ def test_totals_are_bounded_and_correctness_needs_shown_ids(verdict: Verdict, co
 
 
 @given(verdicts, turns)
-def test_format_failure_is_the_worst_and_no_answer_next(verdict: Verdict, counts: Turns) -> None:
-    failed = composed(verdict, counts, end=Termination.FORMAT_FAILURE)
-    quit_ = composed(verdict, counts, end=Termination.TURN_BUDGET)
-    answered = composed(verdict, counts)
+def test_format_failure_is_the_worst(verdict: Verdict, counts: Turns) -> None:
+    forfeit = Verdict(Fraction(-1), correct=False, output_ids=verdict.output_ids)
+    failed = composed(forfeit, counts, end=Termination.FORMAT_FAILURE)
+    quit_ = composed(forfeit, counts, end=Termination.TURN_BUDGET)
     assert failed.r_total == -1.0
-    assert failed.r_total <= quit_.r_total <= answered.r_total
+    assert failed.r_total <= quit_.r_total <= composed(verdict, counts).r_total
     assert not failed.is_correct
     assert not quit_.is_correct
 

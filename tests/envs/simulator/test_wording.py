@@ -367,7 +367,7 @@ def test_only_a_confirmation_says_yes_and_only_leaving_says_goodbye() -> None:
 
 @pytest.mark.parametrize("kind", [ActKind.SWITCH, ActKind.NEXT])
 def test_acts_without_words_are_refused(kind: ActKind) -> None:
-    with pytest.raises(ValueError, match="no words for"):
+    with pytest.raises(ValueError, match="needs sentences of its environment"):
         word((Act(kind),), PLAIN, stream(1, "word"))
 
 
@@ -376,8 +376,13 @@ def test_incomplete_acts_are_refused() -> None:
         word((Act(ActKind.OPEN),), PLAIN, stream(1, "word"))
     with pytest.raises(ValueError, match="needs facts or attributes"):
         word((Act(ActKind.CORRECT, (Mention(*NOUNS[0]),)),), PLAIN, stream(1, "word"))
-    with pytest.raises(ValueError, match="no label for"):
-        word((Act(ActKind.NO_PREFERENCE, attributes=("weather",)),), PLAIN, stream(1, "word"))
+
+
+def test_a_name_without_a_label_is_said_as_it_is() -> None:
+    assert (
+        "the refund method"
+        in word((Act(ActKind.NO_PREFERENCE, attributes=("refund_method",)),), PLAIN, stream(1, "word")).text
+    )
 
 
 def test_personas_are_all_drawn() -> None:
