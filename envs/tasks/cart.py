@@ -21,8 +21,8 @@ from ecom_rlve.envs.scoring import unit_f1
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.solving import search_showing
-from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.stockout import StockoutPlan
+from ecom_rlve.envs.targets import eligible_row
 from ecom_rlve.envs.variants import Variant
 from ecom_rlve.envs.visit_history import draw_history
 from ecom_rlve.envs.world import World
@@ -31,7 +31,6 @@ from ecom_rlve.streams import Streams
 
 _LEAST_OF_A_KIND = 6
 """Products that a category needs to serve as a kind of item."""
-_ROW_TRIES = 64
 _REDRAWS = 50
 _MOST_UNITS = 4
 _LEAVE_OUT = 0.25
@@ -232,7 +231,7 @@ def _draw_products(
         kind = kinds[order[at % len(order)]]
         if any(shop.catalog.category_of(row).name == kind for row, _ in drawn):
             continue
-        row = _eligible_row(shop, kind, rng, split)
+        row = eligible_row(shop, kind, rng, split, _MOST_UNITS)
         description = None if row is None else describe(shop, row, rng)
         if row is None or description is None:
             redraws += 1
@@ -244,22 +243,9 @@ def _draw_products(
     )
 
 
-def _eligible_row(shop: Shop, kind: str, rng: Generator, split: Split | None) -> int | None:
-    """Return a random product that could be wanted: enough in stock, title silent on the variant, in the split."""
-    rows = shop.catalog.rows_of_category(kind)
-    stock = shop.catalog.column("stock").values
-    for at in rng.integers(len(rows), size=_ROW_TRIES).tolist():
-        row = int(rows[at])
-        if stock[row] < _MOST_UNITS or (split is not None and split_of(shop.catalog.titles[row]) != split):
-            continue
-        if not shop.names_variant(row):
-            return row
-    return None
-
-
 def _history(shop: Shop, rng: Generator, targets: list[tuple[int, str]]) -> tuple[int, ...]:
     kinds = shop.kinds(_LEAST_OF_A_KIND)
-    return draw_history(rng, targets, kinds, lambda kind: _eligible_row(shop, kind, rng, None))
+    return draw_history(rng, targets, kinds, lambda kind: eligible_row(shop, kind, rng, None, _MOST_UNITS))
 
 
 def _draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
