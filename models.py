@@ -49,6 +49,8 @@ class ErrorCode(StrEnum):
     """No goal could be drawn for this seed from the loaded catalog."""
     REQUEST_CONFLICT = "REQUEST_CONFLICT"
     """This request id was used before with another body."""
+    GROUP_CONFLICT = "GROUP_CONFLICT"
+    """The group plays another episode than this reset asks for."""
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     """The body or frame exceeds the size limit."""
     UNAUTHORIZED = "UNAUTHORIZED"
@@ -123,11 +125,17 @@ class ResetRequest(BaseModel):
     collection: str | list[str] | None = None
     """``C1 C2 C4 C8`` or a list of environment ids; one is drawn where ``env_id`` is absent."""
     difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True)] | None = None
-    """0 to 20; absent: the easiest."""
+    """0 to 20; absent: drawn from the curriculum of ``run_id``."""
     seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True)] | None = None
     """Absent: drawn by the server and returned."""
     episode_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """The client's own id of the episode; absent: an unguessable one is made."""
+    run_id: Annotated[str, Field(min_length=1, max_length=255)] = "default"
+    """The run whose curriculum this episode counts for."""
+    group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
+    group_size: Annotated[int, Field(ge=1, le=4096, strict=True)] = 8
+    """Resets that a group holds; read at its first."""
     split: Split = "train"
     """Which third of the target products."""
     style: Style = "turn"
@@ -173,6 +181,8 @@ class EpisodeResult(BaseModel):
     r_total: float
     """0.75 r_task + 0.15 r_eff + 0.10 r_hall in [-1, 1]; -1 for a format failure."""
     is_correct: bool
+    correct_share: float
+    """1 or 0 as ``is_correct``; in a journey the share of correct intents. What the curriculum counts."""
     termination: Termination
     turns: int
     effective_turns: int

@@ -42,6 +42,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.EPISODE_DONE: EpisodeDoneError,
     ErrorCode.DIFFICULTY_TOO_HIGH: UnservableError,
     ErrorCode.GENERATION_FAILED: UnservableError,
+    ErrorCode.GROUP_CONFLICT: InvalidRequestError,
     ErrorCode.REQUEST_CONFLICT: InvalidRequestError,
     ErrorCode.PAYLOAD_TOO_LARGE: InvalidRequestError,
     ErrorCode.UNAUTHORIZED: UnauthorizedError,

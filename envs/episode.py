@@ -19,7 +19,16 @@ from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind
 from ecom_rlve.envs.simulator.simulator import ClosedTurn
 from ecom_rlve.envs.simulator.template_voice import TemplateVoice
-from ecom_rlve.models import EpisodeMetadata, EpisodeState, Observation, Split, Style, Termination, ToolResult
+from ecom_rlve.models import (
+    EpisodeMetadata,
+    EpisodeResult,
+    EpisodeState,
+    Observation,
+    Split,
+    Style,
+    Termination,
+    ToolResult,
+)
 from ecom_rlve.streams import Streams
 
 
@@ -83,6 +92,8 @@ class Episode:
         self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
         self._reveal_goal = reveal_goal
         self.done = False
+        self.result: EpisodeResult | None = None
+        """How the episode ended; None before."""
         self.turns = 0
         """Closed turns."""
         self.customer_caused = 0
@@ -239,6 +250,7 @@ class Episode:
         result = compose(verdict, turns, self.scenario.world.shown_ids(), termination, self.spec.style)
         if reason is not None:
             result.reason = reason
+        self.result = result
         if self._reveal_goal:
             result.goal = self.goal_json()
         if termination is Termination.ANSWERED:

@@ -49,3 +49,5 @@ class Verdict:
     """The task's own success test (SPEC §6), before unseen ids are looked at."""
     output_ids: tuple[str, ...] = field(default=())
     """Product ids in the agent's output: answer, cart, exchanges (SPEC §4)."""
+    share: Fraction | None = None
+    """Share of correct intents in a journey; None elsewhere."""

@@ -66,6 +66,7 @@ def compose(
         r_hall=float(r_hall),
         r_total=float(max(Fraction(-1), min(Fraction(1), total))),
         is_correct=correct,
+        correct_share=float(correct if verdict.share is None else verdict.share),
         termination=termination,
         turns=turns.total,
         effective_turns=turns.effective,

@@ -11,6 +11,7 @@
     ├── UnknownEpisodeError
     ├── EpisodeExistsError
     ├── NotResetError
+    ├── GroupConflictError
     ├── RequestConflictError
     └── AnswerError               our own answer is unfit to be sent
 
@@ -97,6 +98,10 @@ class NotResetError(ServerError):
     """A step or state was asked for before any reset."""
 
 
+class GroupConflictError(ServerError):
+    """A reset names a group that plays another episode."""
+
+
 class RequestConflictError(ServerError):
     """A request id was used before with another body."""
 
@@ -131,6 +136,7 @@ TABLE: Mapping[type[Exception], Row] = {
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
     EpisodeExistsError: Row(409, _EXECUTION, ErrorCode.EPISODE_EXISTS),
     NotResetError: Row(409, _EXECUTION, ErrorCode.NOT_RESET),
+    GroupConflictError: Row(409, _EXECUTION, ErrorCode.GROUP_CONFLICT),
     RequestConflictError: Row(409, _EXECUTION, ErrorCode.REQUEST_CONFLICT),
     AnswerError: _INTERNAL,
     envs.UnknownEnvironmentError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_ENV),

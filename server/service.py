@@ -24,15 +24,14 @@ from pydantic import TypeAdapter
 import ecom_rlve
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import EnvsError
-from ecom_rlve.envs.registry import choose_environment, environment, environments
+from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.errors import AnswerError, EnvironmentConflictError, RequestConflictError, UnknownEpisodeError
+from ecom_rlve.server.runs import Runs
 from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
 from ecom_rlve.server.settings import Settings
 
-_SEEDS = 2**53
-"""Seeds drawn here stay exact in clients whose numbers are doubles."""
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
@@ -43,7 +42,9 @@ class Service:
     def __init__(self, settings: Settings, shop: Shop, now: Callable[[], float] = time.monotonic) -> None:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds."""
         self.settings = settings
-        self.sessions = Sessions(settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s, now)
+        limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
+        self.sessions = Sessions(*limits, now, self._count)
+        self.runs = Runs(shop, now)
         self._shop = shop
         self._large = shop.catalog.size > settings.pool_above_products
         self._pool = ThreadPoolExecutor(settings.pool_threads, thread_name_prefix="episode")
@@ -66,14 +67,13 @@ class Service:
             EnvsError: the environment, difficulty, axes or seed cannot be served.
             EnvironmentConflictError, EpisodeExistsError, CapacityError, RequestConflictError: see there.
         """
-        spec = _spec(request, env)
         if request.request_id is None:
-            return await self._open(request, spec, connection)
+            return await self._open(request, env, connection)
         digest = _digest([env, request.model_dump(exclude={"request_id"})])
         async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
             known = self.sessions.by_reset_id(request.request_id)
             if known is None or known.reset_answer is None:
-                return await self._open(request, spec, connection, digest)
+                return await self._open(request, env, connection, digest)
             if known.reset_answer.digest != digest:
                 raise RequestConflictError("this request_id made another episode; use a new one")
             if connection is not None:
@@ -149,22 +149,32 @@ class Service:
         }
 
     async def _open(
-        self, request: ResetRequest, spec: EpisodeSpec, connection: Connection | None, digest: bytes = b""
+        self, request: ResetRequest, env: str | None, connection: Connection | None, digest: bytes = b""
     ) -> str:
         episode_id = request.episode_id or secrets.token_hex(16)
         with self.sessions.reserve(episode_id, connection):
-            record, body = await self._run(self._built, spec, episode_id, tuple(request.include))
+            assignment = self.runs.resolve(request, env)
+            record, body = await self._run(self._built, assignment.spec, episode_id, tuple(request.include))
+            record.counts_for = assignment.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
             self.sessions.add(record, connection)
         return body
 
+    def _count(self, record: Record) -> None:
+        """Let the run count an episode that ended, or was given up after its first step; once."""
+        run_id = record.counts_for
+        if run_id is not None and (record.episode.done or record.actions):
+            record.counts_for = None
+            self.runs.count(run_id, record.episode)
+
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
         if record.gone:
             raise UnknownEpisodeError("the episode was deleted or replaced meanwhile")
         body = await self._run(self._applied, record, action)
         if record.episode.done:
+            self._count(record)
             record.actions.clear()
             self.sessions.ended(record)
         return body
@@ -218,23 +228,6 @@ def schemas() -> dict[str, Any]:
         "observation": Observation.model_json_schema(mode="serialization"),
         "state": EpisodeState.model_json_schema(mode="serialization"),
     }
-
-
-def _spec(request: ResetRequest, env: str | None) -> EpisodeSpec:
-    """Resolve what was left open."""
-    seed = secrets.randbelow(_SEEDS) if request.seed is None else request.seed
-    fixed = None if env is None else environment(env).id
-    asked = None if request.env_id is None else environment(request.env_id).id
-    if fixed is not None and asked is not None and asked != fixed:
-        raise EnvironmentConflictError(f"this address serves {fixed}, the request names {asked}")
-    return EpisodeSpec(
-        env_id=fixed or asked or choose_environment(request.collection, seed),
-        difficulty=request.difficulty or 0,
-        seed=seed,
-        split=request.split,
-        style=request.style,
-        axes=tuple(sorted(request.axes.items())),
-    )
 
 
 def _answer(observation: Observation, metadata: str) -> str:

@@ -31,6 +31,7 @@ class Record:
         "actions",
         "answers",
         "build",
+        "counts_for",
         "env_id",
         "episode",
         "episode_id",
@@ -56,6 +57,8 @@ class Record:
         self.actions: list[Mapping[str, Any]] = []
         """Every action applied so far: with ``build``, all that the episode is a function of."""
         self.answers: dict[str, StoredAnswer] = {}
+        self.counts_for: str | None = None
+        """The run that still has to count the episode; None where none does, or did."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
@@ -81,8 +84,16 @@ class Connection:
 class Sessions:
     """All episodes and places of one server."""
 
-    def __init__(self, max_sessions: int, max_ended: int, idle_ttl_s: float, now: Callable[[], float]) -> None:
-        """Start empty; ``now`` is a monotonic clock in seconds."""
+    def __init__(
+        self,
+        max_sessions: int,
+        max_ended: int,
+        idle_ttl_s: float,
+        now: Callable[[], float],
+        on_gone: Callable[[Record], None] = lambda _: None,
+    ) -> None:
+        """Start empty; ``now`` is a monotonic clock in seconds, ``on_gone`` hears of each episode that is given up."""
+        self._on_gone = on_gone
         self._max_sessions = max_sessions
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
@@ -204,6 +215,7 @@ class Sessions:
     def delete(self, record: Record) -> None:
         """Forget an episode at once."""
         record.gone = True
+        self._on_gone(record)
         if record.owner is not None:
             record.owner.record = None
             record.owner = None

@@ -80,6 +80,7 @@ def test_the_last_text_tells_how_it_ended(reason: str | None) -> None:
         r_hall=0,
         r_total=-1,
         is_correct=False,
+        correct_share=float(False),
         termination=Termination.FORMAT_FAILURE,
         turns=1,
         effective_turns=1,

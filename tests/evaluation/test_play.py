@@ -85,6 +85,7 @@ def test_the_result_shows_every_part(goal: dict[str, Any] | None) -> None:
         r_hall=0,
         r_total=0.8,
         is_correct=True,
+        correct_share=float(True),
         termination=Termination.ANSWERED,
         turns=3,
         effective_turns=2,

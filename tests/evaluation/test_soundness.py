@@ -16,8 +16,8 @@ EPISODES = 120
 def result(r_task: float, *, correct: bool = False, end: Termination = Termination.ANSWERED) -> EpisodeResult:
     total = -1.0 if end is Termination.FORMAT_FAILURE else 0.75 * r_task + (0.05 if correct else -0.15)
     return EpisodeResult(
-        r_task=r_task, r_eff=0.0, r_hall=0.0, r_total=total, is_correct=correct, termination=end, turns=3,
-        effective_turns=3, style="turn",
+        r_task=r_task, r_eff=0.0, r_hall=0.0, r_total=total, is_correct=correct, correct_share=float(correct),
+        termination=end, turns=3, effective_turns=3, style="turn",
     )  # fmt: skip
 
 

@@ -1,0 +1,120 @@
+"""What outlives an episode: the curricula of runs, and the groups whose resets share one episode.
+
+Everything here runs on the event loop and never waits.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from ecom_rlve.envs.curriculum import Curriculum
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.registry import choose_environment, environment
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.models import ResetRequest
+from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
+
+_SEEDS = 2**53
+"""Seeds drawn here stay exact in clients whose numbers are doubles."""
+_GROUP_TTL_S = 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What a reset resolved to."""
+
+    spec: EpisodeSpec
+    run_id: str | None
+    """The run whose curriculum drew the difficulty and counts the episode; None where none does."""
+
+
+@dataclass(slots=True)
+class _Group:
+    assignment: Assignment
+    left: int
+    made_at: float
+
+
+class Runs:
+    """Curricula by run and open groups by (run, group)."""
+
+    def __init__(self, shop: Shop, now: Callable[[], float]) -> None:
+        """``now`` is a monotonic clock in seconds, for the expiry of groups."""
+        self._shop = shop
+        self._now = now
+        self._curricula: dict[str, Curriculum] = {}
+        self._groups: dict[tuple[str, str], _Group] = {}
+
+    def curriculum(self, run_id: str) -> Curriculum:
+        """Return the curriculum of a run, a new one where the run is new."""
+        return self._curricula.setdefault(run_id, Curriculum())
+
+    def resolve(self, request: ResetRequest, env: str | None) -> Assignment:
+        """Return the episode that a reset asks for; ``env`` is the environment that the address fixes.
+
+        Raises:
+            UnknownEnvironmentError: no environment or collection has this name.
+            EnvironmentConflictError: address and body name different environments.
+            GroupConflictError: the group plays another episode.
+        """
+        fixed = _named_environment(request, env)
+        if request.group_id is None:
+            return self._drawn(request, fixed)
+        key = (request.run_id, request.group_id)
+        group = self._groups.get(key)
+        if group is None or group.left < 1 or self._now() - group.made_at > _GROUP_TTL_S:
+            self._forget_old_groups()
+            group = self._groups[key] = _Group(self._drawn(request, fixed), request.group_size, self._now())
+        _require_agreement(request, fixed, group.assignment.spec)
+        group.left -= 1
+        return group.assignment
+
+    def count(self, run_id: str, episode: Episode) -> None:
+        """Count an episode that ended, or was given up after its first step, for its run's curriculum."""
+        spec, result = episode.spec, episode.result
+        share = Fraction(0) if result is None else Fraction(result.correct_share)
+        highest = episode.environment.max_difficulty(self._shop)
+        curriculum = self.curriculum(run_id)
+        curriculum.count(spec.env_id, spec.style, spec.difficulty, spec.seed, share, highest)
+
+    def _drawn(self, request: ResetRequest, fixed: str | None) -> Assignment:
+        seed = secrets.randbelow(_SEEDS) if request.seed is None else request.seed
+        env_id = fixed or choose_environment(request.collection, seed)
+        spec = EpisodeSpec(
+            env_id, request.difficulty or 0, seed, request.split, request.style, tuple(sorted(request.axes.items()))
+        )
+        if request.difficulty is not None:
+            return Assignment(spec, None)
+        curriculum = self.curriculum(request.run_id)
+        drawn = replace(spec, difficulty=curriculum.draw(env_id, request.style, seed))
+        counts = request.split == "train" and not request.axes
+        return Assignment(drawn, request.run_id if counts else None)
+
+    def _forget_old_groups(self) -> None:
+        now = self._now()
+        for key, group in list(self._groups.items()):
+            if group.left < 1 or now - group.made_at > _GROUP_TTL_S:
+                del self._groups[key]
+
+
+def _named_environment(request: ResetRequest, env: str | None) -> str | None:
+    fixed = None if env is None else environment(env).id
+    asked = None if request.env_id is None else environment(request.env_id).id
+    if fixed is not None and asked is not None and asked != fixed:
+        raise EnvironmentConflictError(f"this address serves {fixed}, the request names {asked}")
+    return fixed or asked
+
+
+def _require_agreement(request: ResetRequest, fixed: str | None, spec: EpisodeSpec) -> None:
+    given = {"env_id": fixed, "difficulty": request.difficulty, "seed": request.seed}
+    given |= {name: getattr(request, name) for name in ("split", "style") if name in request.model_fields_set}
+    if "axes" in request.model_fields_set:
+        given["axes"] = tuple(sorted(request.axes.items()))
+    for name, value in given.items():
+        if value is not None and value != getattr(spec, name):
+            raise GroupConflictError(
+                f"this group plays {name}={getattr(spec, name)!r}, not {value!r}; another episode needs another group"
+            )

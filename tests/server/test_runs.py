@@ -1,0 +1,97 @@
+"""Groups share an episode, and runs count what their curriculum drew: over HTTP, with the real environment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
+
+
+@pytest.fixture
+def client(api: Callable[..., Any]) -> Any:
+    """A client of a server that forgets after a minute."""
+    return api(idle_ttl_s=60)
+
+
+def reset(client: Any, **body: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = client.reset(env_id="CART", **body)
+    return answer
+
+
+def spec(answer: dict[str, Any]) -> tuple[Any, ...]:
+    return tuple(answer["metadata"][name] for name in ("env_id", "difficulty", "seed", "split", "style"))
+
+
+def end(client: Any, answer: dict[str, Any]) -> None:
+    assert client.step(answer["observation"]["episode_id"], {"answer": {"done": True}}).json()["done"]
+
+
+def curriculum(client: Any, run_id: str = "default") -> Curriculum:
+    found: Curriculum = client.service.runs.curriculum(run_id)
+    return found
+
+
+def test_a_group_plays_one_episode_group_size_times(client: Any) -> None:
+    answers = [reset(client, group_id="prompt 1", group_size=3) for _ in range(4)]
+    assert len({spec(answer) for answer in answers[:3]}) == 1
+    assert spec(answers[3]) != spec(answers[0])
+    openings = [{**answer["observation"], "episode_id": ""} for answer in answers[:3]]
+    assert openings[0] == openings[1] == openings[2]
+
+
+def test_groups_of_different_runs_are_different(client: Any) -> None:
+    assert spec(reset(client, group_id="g", run_id="a")) != spec(reset(client, group_id="g", run_id="b"))
+
+
+@pytest.mark.parametrize("change", [{"seed": 8}, {"difficulty": 3}, {"style": "tool"}, {"split": "eval"}])
+def test_a_conflicting_argument_is_refused(client: Any, change: dict[str, Any]) -> None:
+    reset(client, group_id="g", seed=7, difficulty=0)
+    answer = client.call("POST", "/reset", json={"env_id": "CART", "group_id": "g", **change})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "GROUP_CONFLICT")
+    assert spec(reset(client, group_id="g"))[2] == 7
+
+
+def test_a_group_ends_after_an_hour(client: Any, clock: Any) -> None:
+    first = reset(client, group_id="g")
+    clock.seconds += 3601
+    assert spec(reset(client, group_id="g")) != spec(first)
+
+
+def test_a_repeated_reset_takes_one_place_of_its_group(client: Any) -> None:
+    first = reset(client, group_id="g", group_size=2, request_id="r")
+    assert reset(client, group_id="g", group_size=2, request_id="r") == first
+    assert spec(reset(client, group_id="g", group_size=2)) == spec(first)
+
+
+def test_ended_and_abandoned_episodes_count_and_untouched_ones_do_not(client: Any, clock: Any) -> None:
+    counted = curriculum(client)
+    end(client, reset(client))
+    assert counted.export()["frontiers"][0]["counted"] == 1
+    left = reset(client)
+    assert client.step(left["observation"]["episode_id"], {}).status_code == 200
+    reset(client)
+    clock.seconds += 61
+    reset(client)
+    client.service.sessions.reap()
+    assert counted.export()["frontiers"][0]["counted"] == 2
+
+
+@pytest.mark.parametrize("fixed", [{"difficulty": 0}, {"split": "eval"}, {"axes": {"p_missing": 0.5}}])
+def test_what_the_curriculum_did_not_draw_does_not_count(client: Any, fixed: dict[str, Any]) -> None:
+    end(client, reset(client, run_id="r", **fixed))
+    assert all(not frontier["counted"] for frontier in curriculum(client, "r").export()["frontiers"])
+
+
+def test_difficulties_come_from_the_runs_window(client: Any) -> None:
+    parameters = CurriculumParameters(tau_num=1, least_seeds=1)
+    raised = Curriculum(parameters)
+    for level in range(6):
+        raised.count("CART", "turn", level, level, Fraction(1), 20)
+    client.service.runs._curricula["high"] = raised
+    drawn = {reset(client, run_id="high")["metadata"]["difficulty"] for _ in range(40)}
+    assert drawn == {3, 4, 5, 6}
+    assert reset(client)["metadata"]["difficulty"] == 0
