@@ -30,6 +30,10 @@ class Streams:
         hasher.update((_SEPARATOR + _SEPARATOR.join(map(str, purpose))).encode())
         return hasher.digest()
 
+    def family(self, *purpose: str | int) -> Streams:
+        """Return the family of streams of a part of this one's owner (an intent of a journey)."""
+        return Streams(self.digest(*purpose).hex())
+
     def stream(self, *purpose: str | int) -> Generator:
         """Return a fresh generator for ``purpose``; calling twice gives the same draws twice."""
         return Generator(PCG64(int.from_bytes(self.digest(*purpose), "little")))

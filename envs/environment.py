@@ -12,7 +12,7 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention, SlotKind
 from ecom_rlve.envs.simulator.simulator import Customer
 from ecom_rlve.envs.stockout import StockoutPlan
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -47,6 +47,8 @@ class Scenario(Generic[Goal]):
     """Everything the customer could say beside the essential, in goal order."""
     stockout: StockoutPlan | None = None
     """What may sell out; None where nothing can."""
+    unknown: tuple[SlotKind, ...] = ()
+    """Kinds of facts that a question may name and that this customer does not remember."""
     redraws: int = 0
     """Products drawn again before the goal was reachable and identified."""
 
@@ -60,6 +62,9 @@ class Environment(ABC, Generic[Goal]):
     """Changes where scores stop being comparable."""
     tool_names: ClassVar[tuple[str, ...]]
     answer: ClassVar[type[Answer]]
+    replaces_sold_out: ClassVar[bool] = True
+    """Told that a wanted thing is sold out, the customer says what to take instead, or that it is not; where False
+    they leave that to the agent."""
 
     @abstractmethod
     def brief(self, axes: Axes) -> str:

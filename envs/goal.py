@@ -18,6 +18,8 @@ class Slot:
     item: int
     """Position of the wanted item it belongs to."""
     fact: Fact
+    is_essential: bool = False
+    """Said in the first message in any case: never left out, told again when asked for."""
 
     @property
     def name(self) -> str:

@@ -12,7 +12,7 @@ from ecom_rlve.models import Message, Observation, ToolResult
 
 MAX_BYTES = 32_000
 """Greatest size of an observation as JSON (SPEC §2.4)."""
-_CARD_LISTS = ("results", "lines")
+_CARD_LISTS = ("results", "lines", "orders")
 _SURELY_FITS = 40
 
 

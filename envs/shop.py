@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
-from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.catalog.variant_values import variant_values
+from ecom_rlve.envs.splits import split_of
+from ecom_rlve.models import Split
 
 CARD_BYTES = 350
 """Greatest size of a product card as JSON (SPEC §2.4)."""
+_MOST_BYTES = CARD_BYTES - len(', "in_stock": false')
 _CARD_TITLE = 110
 _LEAST_TITLE = 8
 _LEAST_BRAND_LETTERS = 5
+_COMPACT = (",", ":")
+LEAST_FULL_TITLE = 40
+"""Characters of a title that a card with all attributes shows at least."""
+
+Derived = TypeVar("Derived")
 
 
 class Shop:
@@ -33,9 +41,12 @@ class Shop:
         self.search = search
         self.report = report
         self.card = lru_cache(maxsize=100_000)(self._card)
+        self.full_card = lru_cache(maxsize=100_000)(self._full_card)
         self.title_pattern = lru_cache(maxsize=None)(self._title_pattern)
         self.kinds = lru_cache(maxsize=None)(self._kinds)
+        self.split = lru_cache(maxsize=100_000)(self._split)
         self.words_in_category = lru_cache(maxsize=4096)(self._words_in_category)
+        self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     @classmethod
     def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
@@ -43,35 +54,45 @@ class Shop:
         catalog, report = open_catalog(source)
         return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
 
+    def derive(self, make: Callable[..., Derived], *key: Hashable) -> Derived:
+        """Return ``make(shop, *key)``, a pure function of the shop and the key; made once per key."""
+        at = (make, *key)
+        if at not in self._derived:
+            self._derived[at] = make(self, *key)
+        made: Derived = self._derived[at]
+        return made
+
     def _card(self, row: int) -> Mapping[str, Any]:
         """Return a product's card as results show it, without stock and without its category's variant attribute.
 
         Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
         """
         product = self.catalog.product(row)
-        category = self.catalog.category_of(row)
-        card: dict[str, Any] = {
-            "product_id": product.id,
-            "title": shortened(product.title, _CARD_TITLE),
-            "category": product.category,
-        }
-        if product.brand is not None:
-            card["brand"] = shortened(product.brand, 40)
-        if product.price_cents is not None:
-            card["price_from" if product.price_is_floor else "price"] = product.price_cents / 100
-        if product.rating is not None:
-            card["rating"] = product.rating
-        card["ship_days"] = product.ship_days
-        most = CARD_BYTES - len(', "in_stock": false')
-        while _bytes(card) > most and len(card["title"]) > _LEAST_TITLE:
-            card["title"] = shortened(card["title"], len(card["title"]) * 7 // 8)
-        room = most - _bytes(card)
+        return self._filled(product, _headed(product, _CARD_TITLE))
+
+    def _full_card(self, row: int) -> Mapping[str, Any]:
+        """Return a card on which attributes come before the title, of which what has room is shown.
+
+        Its size is measured as it is sent, without blanks.
+        """
+        product = self.catalog.product(row)
+        card = self._filled(product, _headed(product, LEAST_FULL_TITLE), _COMPACT)
+        whole = shortened(product.title, _CARD_TITLE)
+        while len(whole) > len(card["title"]) and _bytes({**card, "title": whole}, _COMPACT) > _MOST_BYTES:
+            whole = shortened(whole, len(whole) * 15 // 16)
+        return {**card, "title": whole} if len(whole) > len(card["title"]) else card
+
+    def _filled(
+        self, product: Product, card: dict[str, Any], separators: tuple[str, str] | None = None
+    ) -> dict[str, Any]:
+        category = self.catalog.categories[self.catalog.category_index[product.category]]
+        room = _MOST_BYTES - _bytes(card, separators)
         # Numbers first: a filter finds a word exactly, a number only from one side.
         for name in (*NUMERIC, *DISCRETE):
             value = product.attributes.get(name)
             if value is None or name == category.variant_attribute:
                 continue
-            room -= len(json.dumps({name: value}, ensure_ascii=False).encode()) + 1
+            room -= _bytes({name: value}, separators) + 1
             if room < 0:
                 break
             card[name] = value
@@ -81,6 +102,15 @@ class Shop:
         """Return the leaf categories that hold at least ``least`` products, in name order."""
         names = (category.name for category in self.catalog.categories)
         return tuple(name for name in names if len(self.catalog.rows_of_category(name)) >= least)
+
+    def _split(self, row: int) -> Split:
+        """Return the split in which a product may be a target."""
+        return split_of(self.catalog.titles[row])
+
+    @cached_property
+    def departments(self) -> tuple[str, ...]:
+        """The departments of the catalog, in name order."""
+        return tuple(sorted({category.department for category in self.catalog.categories}))
 
     def names_variant(self, row: int) -> bool:
         """Tell whether a product's title names a value of its category's variant attribute."""
@@ -134,5 +164,24 @@ def shortened(text: str, most: int) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
 
 
-def _bytes(card: Mapping[str, Any]) -> int:
-    return len(json.dumps(card, ensure_ascii=False).encode())
+def _headed(product: Product, title: int) -> dict[str, Any]:
+    """Return a card without attributes, its title cut to ``title`` characters, and further where it is too large."""
+    card: dict[str, Any] = {
+        "product_id": product.id,
+        "title": shortened(product.title, title),
+        "category": product.category,
+    }
+    if product.brand is not None:
+        card["brand"] = shortened(product.brand, 40)
+    if product.price_cents is not None:
+        card["price_from" if product.price_is_floor else "price"] = product.price_cents / 100
+    if product.rating is not None:
+        card["rating"] = product.rating
+    card["ship_days"] = product.ship_days
+    while _bytes(card) > _MOST_BYTES and len(card["title"]) > _LEAST_TITLE:
+        card["title"] = shortened(card["title"], len(card["title"]) * 7 // 8)
+    return card
+
+
+def _bytes(card: Mapping[str, Any], separators: tuple[str, str] | None = None) -> int:
+    return len(json.dumps(card, ensure_ascii=False, separators=separators).encode())

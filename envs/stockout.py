@@ -13,7 +13,7 @@ from typing import Literal
 from ecom_rlve.envs.variants import Variant
 from ecom_rlve.envs.world import World
 
-_TOGETHER = 3
+TOGETHER = 3
 """How many things sell out at once."""
 
 
@@ -43,23 +43,27 @@ class StockoutPlan:
         others = [variant for variant in world.variants(row) if variant != wanted]
         order = world.streams.stream("stockout").permutation(len(others)).tolist()
         shuffled = [others[at] for at in order]
-        gone = shuffled[: _TOGETHER - self.hits] + [wanted] * self.hits
+        gone = shuffled[: TOGETHER - self.hits] + [wanted] * self.hits
         self.fallback_variant = shuffled[-1] if self.hits else None
         world.sold_out_variants.update(variant.id for variant in gone)
         self.fired = True
 
-    def sell_products(self, world: World, row: int, lookalikes: Sequence[int]) -> None:
+    def sell_products(self, world: World, row: int, lookalikes: Sequence[int], keep: int | None = None) -> None:
         """Sell out three products of a kind; ``row`` among them where the plan hits.
 
-        ``lookalikes`` are unwanted products of the kind that were shown, can be bought and are in no cart, in the order
-        shown. Nothing happens before the wanted one and three of these (one of them the fallback) were shown.
+        ``lookalikes`` are other products of the kind that were shown, can be bought and are in no cart, in the order
+        shown. Nothing happens before the wanted one and three of these (one of them the fallback) were shown. ``keep``
+        names the fallback, which must be one of them; None: any.
         """
         is_held = any(line.row == row for line in world.cart)
-        if self.fired or row not in world.shown or is_held or len(lookalikes) < _TOGETHER:
+        if self.fired or row not in world.shown or is_held or len(lookalikes) < TOGETHER:
             return
         order = world.streams.stream("stockout").permutation(len(lookalikes)).tolist()
         shuffled = [lookalikes[at] for at in order]
-        gone = shuffled[: _TOGETHER - self.hits] + [row] * self.hits
+        if keep is not None:
+            shuffled.remove(keep)
+            shuffled.append(keep)
+        gone = shuffled[: TOGETHER - self.hits] + [row] * self.hits
         self.fallback_row = shuffled[-1] if self.hits else None
         world.sold_out.update(gone)
         self.fired = True

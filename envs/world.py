@@ -13,12 +13,29 @@ from functools import cached_property
 from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.orders import Order, Store, draw_orders
+from ecom_rlve.envs.policy_book import PolicyBook, ReturnTerms, draw_policy_book
+from ecom_rlve.envs.policy_conditions import DEPARTMENT, TIER
+from ecom_rlve.envs.policy_topics import ONLINE_RETURN
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.variants import Variant, variants_of
-from ecom_rlve.models import DomainCode
+from ecom_rlve.models import DomainCode, Split
 from ecom_rlve.streams import Streams
 
 _FIRST_DAY = date(2025, 1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """One return or exchange that was initiated."""
+
+    order_id: str
+    line_id: str
+    reason: str
+    method: str
+    """How the customer is compensated; ``exchange`` for an exchange."""
+    new_row: int | None = None
+    """Product taken in exchange."""
 
 
 @dataclass(slots=True)
@@ -34,10 +51,19 @@ class CartLine:
 class World:
     """Stock changes, variants, cart, what has been shown, the date."""
 
-    def __init__(self, shop: Shop, axes: Axes, streams: Streams, draw_history: Callable[[], tuple[int, ...]]) -> None:
+    def __init__(
+        self,
+        shop: Shop,
+        axes: Axes,
+        streams: Streams,
+        draw_history: Callable[[], tuple[int, ...]],
+        split: Split = "train",
+    ) -> None:
         self.shop = shop
         self.axes = axes
         self.streams = streams
+        self.split = split
+        """Of the products that the customer has ordered."""
         self._draw_history = draw_history
         self.cart: list[CartLine] = []
         self.changes = 0
@@ -53,8 +79,22 @@ class World:
         """Ids of variants that sold out during the episode."""
         self.stockouts_seen: set[int | str] = set()
         """Sold-out rows and variant ids that a result has shown to be sold out."""
+        self.full_cards = False
+        """Cards show attributes before the whole title (where products are compared by them)."""
+        self.wants_facets = False
+        """Searches within a category tell its attributes and the ranges of its numbers."""
         self.pages: dict[tuple[object, ...], tuple[tuple[int, ...], int]] = {}
         """Ranked and degraded result lists by search, so that paging is consistent and cheap."""
+        self.returns: list[Return] = []
+        """Returns and exchanges that the agent has initiated, in order."""
+        self.sections_read: set[str] = set()
+        """Ids of sections of the policy book that the agent has read."""
+        self.orders_read: set[str] = set()
+        """Ids of orders that the agent has read."""
+        self.eligibility_read: set[str] = set()
+        """Ids of order lines of which a result has said whether they can be returned."""
+        self._windows: dict[str, int] = {}
+        self._terms: dict[tuple[str, bool], ReturnTerms] = {}
         self._variants: dict[int, tuple[Variant, ...]] = {}
 
     @cached_property
@@ -62,10 +102,41 @@ class World:
         """Rows of the visit history in the order shown; drawn when first asked for."""
         return self._draw_history()
 
-    @property
+    @cached_property
     def today(self) -> date:
         """The store's date, from the seed, never from the clock."""
         return _FIRST_DAY + timedelta(days=int(self.streams.stream("today").integers(365)))
+
+    @cached_property
+    def book(self) -> PolicyBook:
+        """The store's policy book; drawn when first asked for."""
+        return draw_policy_book(self.streams, self.shop.departments, self.axes.b_branch)
+
+    @cached_property
+    def tier(self) -> str:
+        """The customer's membership tier."""
+        tiers = self.book.tiers
+        return tiers[int(self.streams.stream("tier").integers(len(tiers)))]
+
+    @cached_property
+    def orders(self) -> tuple[Order, ...]:
+        """The customer's orders, newest first; drawn when first asked for, as many as axis 9 says."""
+        store = Store(self.shop, self.split, self.streams, self.today, self.window_days)
+        return draw_orders(store, self.axes.h_orders, self.axes.d)
+
+    def window_days(self, department: str) -> int:
+        """Days after delivery in which this customer can return a department's things at a regular price."""
+        if department not in self._windows:
+            situation = {DEPARTMENT: department, TIER: self.tier}
+            self._windows[department] = int(self.book.rule(ONLINE_RETURN).figure(situation))
+        return self._windows[department]
+
+    def return_terms(self, department: str, *, is_final_sale: bool) -> ReturnTerms:
+        """Return the book's terms for this customer."""
+        key = (department, is_final_sale)
+        if key not in self._terms:
+            self._terms[key] = self.book.return_terms(department, tier=self.tier, is_final_sale=is_final_sale)
+        return self._terms[key]
 
     @property
     def seen(self) -> int:
@@ -107,7 +178,8 @@ class World:
 
     def card(self, row: int) -> dict[str, object]:
         """Return a product's card without booking it as shown."""
-        return {**self.shop.card(row), "in_stock": self.in_stock(row)}
+        card = self.shop.full_card(row) if self.full_cards else self.shop.card(row)
+        return {**card, "in_stock": self.in_stock(row)}
 
     def shown_ids(self) -> set[str]:
         """Product ids that some result has shown."""

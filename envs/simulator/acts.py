@@ -60,9 +60,13 @@ class SlotKind:
     label: str
     """What a person calls it: "reason for the return"."""
     forms: tuple[tuple[str, str], ...]
-    """Pairs with ``%s`` for the value: after a noun, after "should"."""
+    """Pairs with ``%s`` for the value: after a noun, after "should" (for a circumstance: a clause of its own)."""
     words: tuple[str, ...]
     """By which a question may name it, beside the label."""
+    values: tuple[str, ...] = ()
+    """Every value it can have, where these are words: a slip of the pen brings none near another."""
+    is_circumstance: bool = False
+    """It says how things are ("I paid in cash"), not how they should be."""
 
 
 @dataclass(frozen=True, slots=True)

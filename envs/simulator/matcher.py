@@ -198,10 +198,11 @@ def _is_counted(tokens: Sequence[str], at: int) -> bool:
 
 def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> Event | None:
     items, length = item_at(tokens, at, nouns)
-    if items:
-        return Event(at, at + length, items=items)
     phrase = _phrase_at(tokens, at, topics.phrases) if tokens[at] in topics.phrases else None
     taken = len(phrase.words) if phrase else 0
+    # The "order number" is no order.
+    if items and length >= taken:
+        return Event(at, at + length, items=items)
     value, length = _value_at(tokens, at, topics.value_index)
     if value and length > taken:
         return Event(at, at + length, name=value)

@@ -20,6 +20,11 @@ Nouns = Mapping[str, tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]]
 """Phrases that name items, with the items, by their first word, longest first."""
 
 
+def with_article(singular: str) -> str:
+    """Return "a desk lamp", "an area rug"."""
+    return f"{'an' if singular[:1].casefold() in 'aeiou' else 'a'} {singular}"
+
+
 def words_of(text: str) -> list[str]:
     """Return the words, marks of items and clause breaks of a casefolded text; possessives lose their ending."""
     tokens: list[str] = _TOKEN.findall(text)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ecom_rlve.envs.simulator.acts import Act, Mention
-from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity
-from ecom_rlve.envs.simulator.templates import ANSWER_COUNT, ANSWER_ITEM, FIRST_WANT, FOLLOW_UP, LISTED_WANT, NEXT_WANT
+from ecom_rlve.envs.simulator.speaker import Speaker, named, split_circumstances, split_quantity
+from ecom_rlve.envs.simulator.templates import (
+    ANSWER_COUNT,
+    ANSWER_ITEM,
+    CIRCUMSTANCES,
+    FIRST_WANT,
+    FOLLOW_UP,
+    LISTED_WANT,
+    NEXT_WANT,
+)
 
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's sentences whose text noise must not touch."""
@@ -18,25 +26,29 @@ def opening(speaker: Speaker, mentions: Sequence[Mention]) -> str:
     """Return the first message; raises :class:`ValueError` where nothing is wanted."""
     if not mentions:
         raise ValueError("an opening needs at least one wanted item")
-    persona, draws = speaker.persona, speaker.draws
-    parts = [draws.pick(persona.greetings)] if draws.uniform() < persona.greets else []
-    if draws.uniform() < persona.lists:
-        parts.append(_listed(speaker, mentions))
-    elif len(mentions) > 1 and draws.uniform() < _SEMICOLON_SHARE:
+    return _between_greetings(speaker, lambda: wishes(speaker, mentions))
+
+
+def wishes(speaker: Speaker, mentions: Sequence[Mention]) -> str:
+    """Return the wanted items with their facts, without a greeting."""
+    draws = speaker.draws
+    if draws.uniform() < speaker.persona.lists:
+        return _listed(speaker, mentions)
+    if len(mentions) > 1 and draws.uniform() < _SEMICOLON_SHARE:
         phrases = [_phrase(speaker, mention) for mention in mentions]
-        parts.append(_want(speaker, f"{'; '.join(phrases[:-1])}; and {phrases[-1]}", is_first=True))
-    else:
-        parts += [_in_sentences(speaker, mention, is_first=not at) for at, mention in enumerate(mentions)]
-    if draws.uniform() < persona.closes:
-        parts.append(draws.pick(persona.closings))
-    return " ".join(parts)
+        return _want(speaker, f"{'; '.join(phrases[:-1])}; and {phrases[-1]}", is_first=True)
+    return " ".join(_in_sentences(speaker, mention, is_first=not at) for at, mention in enumerate(mentions))
 
 
 def opening_of(speaker: Speaker, act: Act) -> str:
     """Return the first message in an environment's own sentences."""
+    return _between_greetings(speaker, lambda: introduced(speaker, act))
+
+
+def _between_greetings(speaker: Speaker, words: Callable[[], str]) -> str:
     persona, draws = speaker.persona, speaker.draws
     parts = [draws.pick(persona.greetings)] if draws.uniform() < persona.greets else []
-    parts.append(introduced(speaker, act))
+    parts.append(words())
     if draws.uniform() < persona.closes:
         parts.append(draws.pick(persona.closings))
     return " ".join(parts)
@@ -49,9 +61,12 @@ def introduced(speaker: Speaker, act: Act) -> str:
     speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
     parts = [speaker.say(act.bank, **dict(act.places))]
     for mention in act.mentions:
-        quantity, facts = split_quantity(mention)
+        quantity, rest = split_quantity(mention)
+        circumstances, facts = split_circumstances(rest)
         if quantity is not None:
             parts.append(speaker.say(ANSWER_COUNT, count=speaker.counted(mention, quantity)))
+        if circumstances:
+            parts.append(speaker.say(CIRCUMSTANCES, circumstances))
         if facts and len(act.mentions) > 1:
             parts.append(speaker.say(ANSWER_ITEM, facts, item=named([mention])))
         elif facts:

@@ -256,6 +256,9 @@ def _forms(fact: Fact) -> Forms:
 def _bounded(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the value with its direction; numbers join ``protected`` with the words that give the direction."""
     value = draws.pick(spellings(fact))
+    if fact.spelled:
+        protected.append(value)
+        return value
     if isinstance(fact.constraint.value, str | tuple):
         return value
     bounded = draws.pick(_BOUNDS[fact.constraint.op]) % value

@@ -46,8 +46,12 @@ _SHOP_WORDS: dict[str, tuple[str, ...]] = {
 
 _UNKNOWABLE_WORDS: dict[str, tuple[str, ...]] = {
     "id": (
-        "id", "product id", "item id", "order id", "variant id", "sku", "asin", "product number", "item number",
-        "article number", "order number", "tracking number", "product code", "barcode",
+        "id", "product id", "item id", "variant id", "sku", "asin", "product number", "item number", "article number",
+        "product code", "barcode",
+    ),
+    "order_number": (
+        "order number", "order id", "line id", "tracking number", "confirmation number", "order reference",
+        "reference number",
     ),
     "stock": (
         "stock", "in stock", "stock level", "stock status", "availability", "inventory", "out of stock", "sold out",
@@ -168,11 +172,14 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 
 @lru_cache(maxsize=256)
-def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
-    """Return :data:`PHRASES` with the names of further kinds of facts, which go first."""
+def with_kinds(kinds: tuple[SlotKind, ...], unknown: tuple[SlotKind, ...] = ()) -> Phrases:
+    """Return :data:`PHRASES` with the names of further kinds of facts, which go first.
+
+    The customer can tell ``kinds`` and does not remember ``unknown``.
+    """
     added = [
-        Phrase((*first, ending), kind.name)
-        for kind in kinds
+        Phrase((*first, ending), kind.name, is_unknowable=kind not in kinds)
+        for kind in (*kinds, *unknown)
         for text in (kind.label, *kind.words)
         for *first, last in (text.casefold().split(),)
         for ending in _plurals(last)

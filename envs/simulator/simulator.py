@@ -64,9 +64,7 @@ class Customer:
     def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
         self._environment = environment
         self._scenario = scenario
-        p_missing = scenario.world.axes.p_missing
-        draws = streams.stream("omission").random(len(scenario.slots))
-        self._said = {slot for slot, draw in zip(scenario.slots, draws.tolist(), strict=True) if draw >= p_missing}
+        self._said = self._said_at_first(streams)
         self.left_out = len(scenario.slots) - len(self._said)
         self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
         kinds = (slot.fact.kind for slot in scenario.slots)
@@ -81,6 +79,12 @@ class Customer:
         self._reread_excused = False
         self._tired = 0
 
+    def _said_at_first(self, streams: Streams) -> set[Slot]:
+        """Draw what is not left out of the first message."""
+        slots, p_missing = self._scenario.slots, self._scenario.world.axes.p_missing
+        draws = streams.stream("omission").random(len(slots)).tolist()
+        return {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
+
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
         return (self._environment.opening(self._scenario, self._said),)
@@ -93,11 +97,13 @@ class Customer:
         readings += [read(question, topics, asked_directly=True) for question in turn.questions]
         claims_stockout = [item for reading in readings for item in reading.sold_out]
         claims_done = any(reading.claims_done for reading in readings) or turn.answer is not None
-        if claims_stockout:
+        if claims_stockout and self._environment.replaces_sold_out:
             self._hear_of_stockout(claims_stockout, draft)
         self._answer(readings, is_open=not claims_stockout and not claims_done, draft=draft)
         if turn.changed or claims_done:
             self._look(self._environment.review(self._scenario, turn.answer), turn.changed, draft)
+        if claims_stockout and not draft.acts:
+            draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
 
     def _topics(self) -> Topics:
@@ -106,7 +112,7 @@ class Customer:
             items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
             value_index=world.shop.value_index,
             titles={},
-            phrases=with_kinds(self._kinds),
+            phrases=with_kinds(self._kinds, self._scenario.unknown),
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:

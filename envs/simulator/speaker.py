@@ -73,6 +73,15 @@ def split_quantity(mention: Mention) -> tuple[Fact | None, list[Fact]]:
     return quantity, others
 
 
+def split_circumstances(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Return the facts that say how things are, and those that say how something should be."""
+    told: list[Fact] = []
+    wished: list[Fact] = []
+    for fact in facts:
+        (told if fact.kind is not None and fact.kind.is_circumstance else wished).append(fact)
+    return told, wished
+
+
 def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
     """Return "the desk lamp and the charger", or ``otherwise`` where no mention needs a noun."""
     return joined([f"the {mention.singular}" for mention in mentions if mention.singular]) or otherwise

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.simulator.acts import Act
 from ecom_rlve.envs.simulator.noise import add_noise
 from ecom_rlve.envs.simulator.persona import draw_persona
@@ -41,7 +42,10 @@ class TemplateVoice:
             for fact in mention.facts:
                 value = fact.constraint.value
                 for word_said in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
-                    others = shop.words_in_category(nouns[mention.singular], fact.constraint.attribute)
+                    if fact.kind is None or fact.constraint.attribute in ATTRIBUTES:
+                        others = shop.words_in_category(nouns[mention.singular], fact.constraint.attribute)
+                    else:
+                        others = tuple(part for other in fact.kind.values for part in other.casefold().split())
                     for part in word_said.casefold().split():
                         rivals[part] = rivals.get(part, ()) + tuple(other for other in others if other != part)
         return rivals

@@ -122,6 +122,16 @@ ANSWER_BARE = bank(
     chatty=("Well, what I'd like should {preds}!", "Hmm, {facts}, please!", "What I have in mind should {preds}."),
 )
 
+CIRCUMSTANCES = bank(
+    "{preds}.",
+    "For your information: {tags}.",
+    plain=("Just so you know, {preds}.", "I should say that {preds}.", "What may matter: {preds}."),
+    terse=("{tags}.", "Details: {tags}.", "{preds}, by the way."),
+    formal=("I would like to add that {preds}.", "The particulars are these: {tags}.", "Please note that {preds}."),
+    chatty=("Well, {preds}!", "Let me see: {preds}.", "If that helps: {preds}!"),
+)
+"""Tells how things are; nothing here is a wish."""
+
 ANSWER_NOUN = bank("I need {item}.", "It is about {item}.", terse=("{item}.",))
 """An answer of which all that can be told is the kind of thing."""
 
@@ -204,6 +214,14 @@ CORRECT_COUNT = bank(
     terse=("Wrong: {count}, please.", "Not right, {count}."),
     formal=("The quantity is not correct; I requested {count}.",),
     chatty=("Oh no, I did say {count}!",),
+)
+
+CORRECT_CIRCUMSTANCES = bank(
+    "That is not right, I told you: {preds}.",
+    "I said something else: {preds}.",
+    terse=("Wrong: {tags}.", "Not right, {tags}."),
+    formal=("That is not correct; as I mentioned, {preds}.",),
+    chatty=("Oh no, as I said, {preds}!",),
 )
 
 REFUSE = bank(

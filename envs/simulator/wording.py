@@ -6,15 +6,15 @@ The text is a function of the acts, the persona and the generator's state.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from numpy.random import Generator
 
 from ecom_rlve.envs.simulator import templates
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
-from ecom_rlve.envs.simulator.opening import introduced, opening, opening_of
+from ecom_rlve.envs.simulator.opening import introduced, opening, opening_of, wishes
 from ecom_rlve.envs.simulator.persona import Persona
-from ecom_rlve.envs.simulator.speaker import Speaker, named, split_quantity, things
+from ecom_rlve.envs.simulator.speaker import Speaker, named, split_circumstances, split_quantity, things
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +42,18 @@ def _open(speaker: Speaker, act: Act) -> str:
 
 
 def _next(speaker: Speaker, act: Act) -> str:
-    return introduced(speaker, act)
+    return wishes(speaker, act.mentions) if act.bank is None and act.mentions else introduced(speaker, act)
 
 
 def _answer(speaker: Speaker, act: Act) -> str:
-    return " ".join(_told(speaker, mention, _ANSWER_BANKS) for mention in act.mentions)
+    sentences = []
+    for mention in act.mentions:
+        circumstances, others = split_circumstances(mention.facts)
+        if circumstances:
+            sentences.append(speaker.say(templates.CIRCUMSTANCES, circumstances))
+        if others or not circumstances:
+            sentences.append(_told(speaker, replace(mention, facts=tuple(others)), _ANSWER_BANKS))
+    return " ".join(sentences)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +100,13 @@ def _no_preference(speaker: Speaker, act: Act) -> str:
 
 
 def _correct(speaker: Speaker, act: Act) -> str:
-    sentences = [_told(speaker, mention, _CORRECT_BANKS) for mention in act.mentions if mention.facts]
+    sentences = []
+    for mention in act.mentions:
+        circumstances, others = split_circumstances(mention.facts)
+        if circumstances:
+            sentences.append(speaker.say(templates.CORRECT_CIRCUMSTANCES, circumstances))
+        if others:
+            sentences.append(_told(speaker, replace(mention, facts=tuple(others)), _CORRECT_BANKS))
     if act.attributes:
         sentences.append(speaker.say(templates.REFUSE, things=things(act.attributes), of_item=_of_item(act)))
     if not sentences:

@@ -65,7 +65,7 @@ def _subtotal(world: World) -> float:
 
 def _add(world: World, args: AddArgs) -> dict[str, Any]:
     row = world.row_of(args.product_id)
-    variant = _variant(world, row, args.variant_id)
+    variant = chosen_variant(world, row, args.variant_id)
     line = next((line for line in world.cart if line.row == row and line.variant == variant), None)
     _require_stock(world, row, variant, args.quantity + (line.quantity if line else 0))
     if line is None:
@@ -78,7 +78,8 @@ def _add(world: World, args: AddArgs) -> dict[str, Any]:
     return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
 
 
-def _variant(world: World, row: int, variant_id: str | None) -> Variant:
+def chosen_variant(world: World, row: int, variant_id: str | None) -> Variant:
+    """Return a product's variant by id, the first listed for None; raises the domain error UNKNOWN_VARIANT."""
     variants = world.variants(row)
     if variant_id is None:
         return variants[0]

@@ -14,6 +14,7 @@ from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.search import passing_rows
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.similarity import measures_of
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
 from ecom_rlve.envs.world import World
 from ecom_rlve.models import DomainCode
@@ -195,7 +196,17 @@ def _search(world: World, args: _SearchBase) -> dict[str, Any]:
         )
     ranked, passing = ranked_page(world, args)
     page = ranked[args.offset : args.offset + args.limit]
-    return {"results": [world.show(row) for row in page], "total": min(passing, world.axes.top_k)}
+    result: dict[str, Any] = {"results": [world.show(row) for row in page], "total": min(passing, world.axes.top_k)}
+    if world.wants_facets and args.category is not None:
+        result["facets"] = _facets(world.shop, args.category)
+    return result
+
+
+def _facets(shop: Shop, category: str) -> dict[str, Any]:
+    """Return by which attributes products of a category differ, and the ranges of its numbers."""
+    code = shop.catalog.column("category").encode(category.strip())
+    assert code is not None, "the search has checked the category"
+    return measures_of(shop, shop.catalog.categories[int(code)].name).shown()
 
 
 def _variants(world: World, args: VariantsArgs) -> dict[str, Any]:

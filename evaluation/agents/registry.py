@@ -9,10 +9,25 @@ from numpy.random import Generator
 from ecom_rlve.evaluation.agents import empty
 from ecom_rlve.evaluation.agents.agent import Agent
 from ecom_rlve.evaluation.agents.blind import BlindCart
-from ecom_rlve.evaluation.agents.expert import CartExpert, Skill
+from ecom_rlve.evaluation.agents.expert import (
+    BundleExpert,
+    CartExpert,
+    DiscoveryExpert,
+    ReturnExpert,
+    Skill,
+    StatusExpert,
+    SubstitutionExpert,
+)
 from ecom_rlve.streams import stream
 
-_EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {"CART": CartExpert}
+_EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {
+    "BUNDLE": BundleExpert,
+    "CART": CartExpert,
+    "PD": DiscoveryExpert,
+    "RETURN": ReturnExpert,
+    "STATUS": StatusExpert,
+    "SUB": SubstitutionExpert,
+}
 
 LAZY: Mapping[str, Skill] = {
     "first_hit": Skill(compares=False),

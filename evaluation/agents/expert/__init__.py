@@ -1,6 +1,19 @@
 """The expert: an honest scripted agent that reads observations only."""
 
+from ecom_rlve.evaluation.agents.expert.bundle import BundleExpert
 from ecom_rlve.evaluation.agents.expert.cart import CartExpert
+from ecom_rlve.evaluation.agents.expert.order_status import StatusExpert
+from ecom_rlve.evaluation.agents.expert.product_discovery import DiscoveryExpert
+from ecom_rlve.evaluation.agents.expert.returns import ReturnExpert
 from ecom_rlve.evaluation.agents.expert.skill import Skill
+from ecom_rlve.evaluation.agents.expert.substitution import SubstitutionExpert
 
-__all__ = ["CartExpert", "Skill"]
+__all__ = [
+    "BundleExpert",
+    "CartExpert",
+    "DiscoveryExpert",
+    "ReturnExpert",
+    "Skill",
+    "StatusExpert",
+    "SubstitutionExpert",
+]

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from rapidfuzz import fuzz
+from rapidfuzz.distance import OSA
 
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+(?![^\"]*\"(?:[^\"]*\"[^\"]*\")*[^\"]*$)|\n")
 _NUMBER_WORDS = {"one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
@@ -31,6 +32,7 @@ _COMMON = frozenset((
     "care", "particular", "preference", "fussy", "regarding", "about", "mean",
 ))  # fmt: skip
 """Words that are themselves, never a slip of another."""
+_NO_SLIPS = _COMMON | {"hello", "matters", "first", "looking", "great", "there", "order"}
 _TYPO_SCORE = 78
 _SHORT = 5
 
@@ -71,6 +73,36 @@ def best_said(values: Iterable[str], text: str) -> str | None:
     scored = [(likeness(value, text), len(value), value) for value in values]
     score, _, value = max(scored, default=(0.0, 0, ""))
     return value if score else None
+
+
+def is_slip(said: str, meant: str) -> bool:
+    """Tell whether a casefolded word is another with at most one slip of the pen; short words have none."""
+    return said == meant or (len(meant) >= _SHORT and OSA.distance(said, meant, score_cutoff=1) <= 1)
+
+
+def is_said(value: str, text: str) -> bool:
+    """Tell whether some passage of a text spells a value, with at most one slip of the pen in each word."""
+    target, tokens = words(value), words(text)
+    passages = (tokens[start : start + len(target)] for start in range(len(tokens) - len(target) + 1))
+    return any(all(map(is_slip, passage, target)) for passage in passages)
+
+
+@lru_cache(maxsize=65536)
+def said_at(value: str, text: str) -> tuple[int, int] | None:
+    """Return the position, among the text's words, of a passage that spells a value, and how many slips it has.
+
+    The passage with the fewest slips, at most one in each word; None where there is none.
+    """
+    target, tokens = words(value), words(text)
+    found: tuple[int, int] | None = None
+    for start in range(len(tokens) - len(target) + 1):
+        passage = tokens[start : start + len(target)]
+        pairs = list(zip(passage, target, strict=True))
+        if all(a == b or (a not in _NO_SLIPS and a.isalpha() and is_slip(a, b)) for a, b in pairs):
+            slips = sum(a != b for a, b in pairs)
+            if found is None or slips < found[1]:
+                found = start, slips
+    return found
 
 
 def prices(text: str) -> list[float]:

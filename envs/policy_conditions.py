@@ -1,0 +1,112 @@
+"""Conditions on which a store's rules may depend: what they are called, their values, how policies speak of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+DEPARTMENT = "department"
+TIER = "membership_tier"
+AMOUNT = "order_amount"
+
+TIERS = ("standard", "gold", "platinum", "diamond")
+"""Membership tiers of the store, lowest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something about a customer's situation that a rule may ask for."""
+
+    name: str
+    label: str
+    """What policies and people call it."""
+    values: tuple[str, ...]
+    """What it can be; empty where the catalog decides (department) or where it is a sum of money (order amount)."""
+    clauses: tuple[str, ...]
+    """How a policy says that it has a value, with ``%s`` for it."""
+
+
+_ALL = (
+    Condition(
+        DEPARTMENT,
+        "department",
+        (),
+        ("for items from the %s department", "in the %s department", "for goods of the %s department"),
+    ),
+    Condition(TIER, "membership tier", TIERS, ("for %s members", "with a %s membership", "if you are a %s member")),
+    Condition(
+        "item_condition",
+        "condition of the item",
+        ("sealed", "opened", "damaged", "assembled"),
+        ("if the item is %s", "for %s items", "when the item is %s"),
+    ),
+    Condition(
+        "reason",
+        "reason",
+        ("change of mind", "wrong size", "manufacturing defect", "late arrival"),
+        ("where the reason is %s", "with %s as the reason", "if you name %s as the reason"),
+    ),
+    Condition(
+        "payment_method",
+        "payment method",
+        ("credit card", "debit card", "bank transfer", "voucher", "cash"),
+        ("for payment by %s", "if you paid by %s", "when paid by %s"),
+    ),
+    Condition(
+        "delivery_region",
+        "delivery region",
+        ("the capital", "the provinces", "Canada", "Europe"),
+        ("for addresses in %s", "if the address is in %s", "for customers in %s"),
+    ),
+    Condition(
+        "season",
+        "season",
+        ("spring sale", "summer sale", "holiday sale", "regular season"),
+        ("for purchases in the %s", "during the %s", "if bought in the %s"),
+    ),
+    Condition(
+        "sales_channel",
+        "sales channel",
+        ("website", "mobile app", "telephone", "mail order form"),
+        ("for purchases made through the %s", "if you used the %s", "when bought through the %s"),
+    ),
+    Condition(
+        "shipping_speed",
+        "shipping speed",
+        ("economy", "priority", "express", "overnight"),
+        ("with %s shipping", "for %s shipping", "if you chose %s shipping"),
+    ),
+    Condition(
+        "account_type",
+        "account type",
+        ("private", "business", "student", "senior"),
+        ("for %s accounts", "with a %s account", "if yours is a %s account"),
+    ),
+    Condition(AMOUNT, "order amount", (), ("for orders %s", "if the order is %s", "with an order %s")),
+)
+
+CONDITIONS: Mapping[str, Condition] = MappingProxyType({condition.name: condition for condition in _ALL})
+"""Every condition by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """A range of order amounts in whole dollars."""
+
+    least: int
+    below: int | None
+    """None: without end."""
+
+    def holds(self, amount: float) -> bool:
+        """Tell whether an amount in dollars lies in the band; the lower end belongs to it, the upper does not."""
+        return self.least <= amount and (self.below is None or amount < self.below)
+
+    def __str__(self) -> str:
+        if self.below is None:
+            return f"of ${self.least} or more"
+        return f"from ${self.least} to below ${self.below}" if self.least else f"below ${self.below}"
+
+
+Situation = Mapping[str, str | int]
+"""A customer's situation: value by name of the condition; the order amount is whole dollars."""

@@ -1,0 +1,82 @@
+"""A replacement for a thing that goes back: what the customer wants it to be like, and how far a product is that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+from numpy.random import Generator
+
+from ecom_rlve.catalog.constraints import Constraint, is_satisfied
+from ecom_rlve.envs.constraint_drawing import natural_constraint, price_bound, usable_counts, usable_names
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world import World
+from ecom_rlve.models import Split
+
+_TRIES = 40
+_LEAST_ROWS = 6
+"""Products of a kind that could be the replacement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What the customer wants instead."""
+
+    row: int
+    """One product that is so; any other that is serves as well."""
+    constraints: tuple[Constraint, ...]
+    """Beside the kind of thing: as many as axis 1 says."""
+
+
+def serves(shop: Shop, kind: str, m: int) -> bool:
+    """Tell whether replacements of this kind can be wanted with ``m`` constraints."""
+    counts = usable_counts(shop)[shop.catalog.rows_of_category(kind)]
+    return int((counts >= m).sum()) >= _LEAST_ROWS
+
+
+def most_constraints(shop: Shop) -> int:
+    """Return the greatest number of constraints with which half of the catalog's kinds can be replaced; made once."""
+    return shop.derive(_most_constraints)
+
+
+def _most_constraints(shop: Shop) -> int:
+    kinds = shop.kinds(1)
+    m = 0
+    while 2 * sum(serves(shop, kind, m + 1) for kind in kinds) >= len(kinds):
+        m += 1
+    return m
+
+
+def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rng: Generator) -> Replacement | None:
+    """Return a wish for another product of the same kind, which the one sent back does not meet; None where 40 tries
+    find none.
+    """
+    catalog = shop.catalog
+    rows = catalog.rows_of_category(catalog.category_of(returned).name)
+    rows = rows[usable_counts(shop)[rows] >= m]
+    if not len(rows):
+        return None
+    for at in rng.integers(len(rows), size=_TRIES).tolist():
+        row = int(rows[at])
+        if row == returned or shop.split(row) != split:
+            continue
+        names = list(islice(usable_names(catalog, row, rng), m - 1))
+        price = catalog.value(row, "price")
+        assert isinstance(price, int | float)
+        constraints = (
+            price_bound(int(price), d, float(rng.random())),
+            *(natural_constraint(catalog, row, name) for name in names),
+        )
+        if not all(is_satisfied(catalog, constraint, returned) for constraint in constraints):
+            return Replacement(row, constraints)
+    return None
+
+
+def share_met(world: World, replacement: Replacement, row: int | None) -> Fraction:
+    """Return the share of the constraints that a product meets; 0 for none, another kind or one that is sold out."""
+    catalog = world.shop.catalog
+    if row is None or catalog.category_codes[row] != catalog.category_codes[replacement.row] or not world.stock(row):
+        return Fraction(0)
+    met = sum(is_satisfied(catalog, constraint, row) for constraint in replacement.constraints)
+    return Fraction(met, len(replacement.constraints))

@@ -1,0 +1,316 @@
+"""SUB, substitution: a product is sold out; recommend the closest ones that are compatible with it (SPEC §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
+from ecom_rlve.catalog.constraints import Constraint, satisfied
+from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.envs.constraint_drawing import natural_constraint, price_bound, usable_counts, usable_names
+from ecom_rlve.envs.description import facts_of
+from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.environment import Scenario, Subject
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.ranking import Gains, min_max
+from ecom_rlve.envs.recommendation import (
+    PATIENCE,
+    REDRAWS,
+    Ranking,
+    RecommendingEnvironment,
+    Rows,
+    most_fitting,
+    plan_stockout,
+    target_among,
+)
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.similarity import gower
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention, SlotKind
+from ecom_rlve.envs.simulator.templates import bank
+from ecom_rlve.envs.world import World
+from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.streams import Streams
+
+_SOLD_OUT_TOGETHER = 12
+"""Products of the category that are sold out when the customer comes, the one they wanted among them."""
+_ROOM_PER_PICK = 5
+"""Products that a category needs for each recommendation asked for: about so many values has an attribute."""
+_LEAST_TARGETS = 200
+_TITLE_BYTES = 32
+"""By its first so many bytes a title tells the wanted product from all others of its category."""
+
+COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
+"""Attributes in which a substitute may have to be like the original."""
+
+_BRIEF = (
+    "The product that the customer wants is sold out. Recommend up to {k} substitutes of its category that are in "
+    "stock, best first. They may leave out details; ask for what you need to know. They have {m} wishes in all. What "
+    "they want to keep, or to be the same, is required: a product without it, or the original itself, is worth "
+    "nothing. The other wishes are preferences. A product is worth {similarity}·similarity + {wishes}·(share of "
+    "preferences met). Similarity is the mean over the price and the attributes that the original's card shows: 1 for "
+    "an equal word and 0 for another, 1 − |difference| / (greatest − least in the category) for a price or a number, "
+    "0 for what the substitute lacks; brand, rating and delivery time are no attributes. It is scaled from 0 for the "
+    "least similar to 1 for the most similar of the products that are worth something. Searches with a category show "
+    "its attributes and ranges. An answer with done=false proposes: the customer says whether its first three products "
+    "fit."
+)
+
+_OPENING = bank(
+    'I wanted the "{title}", but it is sold out. What comes closest?',
+    'The "{title}" is sold out. Can you find something like it?',
+    plain=('My choice was the "{title}", which is sold out now. What could I take in its place?',),
+    terse=('"{title}" is sold out. Need a substitute.', 'Substitute for "{title}", please. Sold out.'),
+    formal=(
+        'Regrettably the "{title}" is sold out. I would appreciate a comparable product.',
+        'I intended to order the "{title}", which is sold out. Kindly suggest alternatives.',
+    ),
+    chatty=(
+        'Oh no, the "{title}" I had my eye on is sold out! What is most like it?',
+        'I was so looking forward to the "{title}", and now it is sold out! Any ideas?',
+    ),
+)
+
+
+def _kind(name: str) -> SlotKind:
+    label = ATTRIBUTES[name].label
+    return SlotKind(
+        name="compatibility",
+        label=f"same {label}",
+        forms=(
+            (f"keeping the {label} %s", f"keep the {label} %s"),
+            (f"with the same {label} %s", f"have the same {label} %s"),
+            (f"of the same {label} %s", f"be of the same {label} %s"),
+        ),
+        words=(
+            "compatibility", "compatible", "must match", "have to match", "has to match", "must stay the same",
+            "stay the same", "remain the same", "must be the same", "keep the same", "need to keep", "must keep",
+            "want to keep", "must have", "non-negotiable", "hard requirement", "required",
+        ),
+    )  # fmt: skip
+
+
+_KINDS = {name: _kind(name) for name in COMPATIBILITY}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SubstitutionGoal:
+    """What the customer would take instead."""
+
+    original: int
+    required: tuple[Constraint, ...]
+    """Equalities on compatibility attributes of the original."""
+    wished: tuple[Constraint, ...]
+    """The other constraints; the original meets them all."""
+    fitting: Rows
+    """The pool: products that could take its place at the start, ascending; at least as many as are asked for."""
+    wanted: int
+    """The best of them at the start."""
+
+
+class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
+    """Substitution."""
+
+    id = "SUB"
+    title = "Substitution"
+    version = "1"
+
+    def brief(self, axes: Axes) -> str:
+        share = similarity_weight(axes.d)
+        return _BRIEF.format(k=axes.k_rec, m=axes.m, similarity=f"{float(share):g}", wishes=f"{float(1 - share):g}")
+
+    def max_difficulty(self, shop: Shop) -> int:
+        return shop.derive(_max_difficulty)
+
+    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[SubstitutionGoal]:
+        drawn, redraws = _draw(shop, axes, streams, split)
+        kind = shop.catalog.category_of(drawn.original)
+        world = World(shop, axes, streams, lambda: (), split)
+        world.full_cards = world.wants_facets = True
+        world.sold_out.update(drawn.sold_out)
+        wanted = _gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
+        goal = SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted)
+        kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
+        return Scenario(
+            goal=goal,
+            world=world,
+            subjects=(Subject(kind.singular, kind.plural, kind.name),),
+            slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
+            stockout=plan_stockout(axes, streams.stream("stockout plan")),
+            redraws=redraws,
+        )
+
+    def opening(self, scenario: Scenario[SubstitutionGoal], said: Collection[Slot]) -> Act:
+        subject = scenario.subjects[0]
+        facts = tuple(slot.fact for slot in scenario.slots if slot in said)
+        mention = Mention(subject.singular, subject.plural, facts)
+        title = str(scenario.world.shop.full_card(scenario.goal.original)["title"])
+        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", title),))
+
+    def gains(self, scenario: Scenario[SubstitutionGoal], rows: Rows) -> Gains:
+        goal = scenario.goal
+        return _gains(scenario.world.shop, goal.original, goal.wished, rows, scenario.world.axes.d)
+
+    def required(self, goal: SubstitutionGoal) -> Sequence[Constraint]:
+        return goal.required
+
+    def judge(self, scenario: Scenario[SubstitutionGoal], ranking: Ranking) -> tuple[Fraction, bool]:
+        r_task = 2 * ranking.ndcg - 1 - Fraction(20, 100) * ranking.out_of_stock
+        first = ranking.rows[0]
+        is_first_fitting = first in scenario.goal.fitting.tolist() and first not in scenario.world.sold_out
+        return r_task, is_first_fitting and ranking.ndcg >= Fraction(85, 100)
+
+    def goal_json(self, scenario: Scenario[SubstitutionGoal]) -> dict[str, Any]:
+        goal = scenario.goal
+        return {
+            "original": scenario.world.shop.catalog.ids[goal.original],
+            "required": [[c.attribute, c.op.value, c.value] for c in goal.required],
+            "wished": [[c.attribute, c.op.value, c.value] for c in goal.wished],
+            "recommended_product_ids": self.best_ids(scenario),
+        }
+
+
+def similarity_weight(d: int) -> Fraction:
+    """Return λ, the weight of similarity: clip(0.4 + 0.05·d, 0.4, 0.8) (SPEC §3)."""
+    return Fraction(min(80, 40 + 5 * d), 100)
+
+
+def _gains(shop: Shop, original: int, wished: Sequence[Constraint], rows: Rows, d: int) -> Gains:
+    """Return λ·ŝim + (1 − λ)·s for each of ``rows``; ŝim is min–max scaled over them."""
+    alike, spread = min_max(gower(shop, original, rows))
+    met = np.zeros(len(rows), dtype=np.int64)
+    for constraint in wished:
+        met += satisfied(shop.catalog, constraint, rows)
+    share, count = similarity_weight(d), max(1, len(wished))
+    p, q = share.numerator, share.denominator
+    met = met if wished else np.ones_like(met)
+    return Gains(rows, p * count * alike + (q - p) * spread * met, q * count * spread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    original: int
+    sold_out: tuple[int, ...]
+    required: tuple[Constraint, ...]
+    wished: tuple[Constraint, ...]
+    pool: Rows
+
+
+def _max_difficulty(shop: Shop) -> int:
+    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
+    served = (axes.d for axes in levels if len(shop.derive(_targets, axes.m, axes.k_rec)) >= _LEAST_TARGETS)
+    return max(served, default=-1)
+
+
+def _targets(shop: Shop, m: int, k: int) -> Rows:
+    """Return the products that could be what is sold out, where ``m`` constraints and ``k`` substitutes are needed."""
+    catalog = shop.catalog
+    sizes = np.bincount(catalog.category_codes, minlength=len(catalog.categories))
+    is_roomy = (sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k)[catalog.category_codes]
+    variants = np.array([kind.variant_attribute for kind in catalog.categories])
+    has_any = np.zeros(catalog.size, dtype=np.bool_)
+    for name in COMPATIBILITY:
+        has_any |= (catalog.column(name).values >= 0) & (variants != name)[catalog.category_codes]
+    fitting = (usable_counts(shop) >= m) & is_roomy & has_any & shop.derive(_has_own_title)
+    return np.flatnonzero(fitting).astype(np.int32)
+
+
+def _has_own_title(shop: Shop) -> NDArray[np.bool_]:
+    """Tell for each product whether no other of its category has a title that begins alike."""
+    catalog = shop.catalog
+    is_own = np.zeros(catalog.size, dtype=np.bool_)
+    for category in catalog.categories:
+        rows = catalog.rows_of_category(category.name)
+        starts, ends = catalog.titles.offsets[rows], catalog.titles.offsets[rows + 1]
+        at = starts[:, None] + np.arange(_TITLE_BYTES)
+        is_inside = at < ends[:, None]
+        letters = np.where(is_inside, catalog.titles.blob[np.where(is_inside, at, 0)], 0).astype(np.uint8)
+        _, group, count = np.unique(letters, axis=0, return_inverse=True, return_counts=True)
+        is_own[rows] = count[group.ravel()] == 1
+    return is_own
+
+
+def _draw(shop: Shop, axes: Axes, streams: Streams, split: Split) -> tuple[_Draft, int]:
+    targets, most = shop.derive(_targets, axes.m, axes.k_rec), most_fitting(axes)
+    spare: _Draft | None = None
+    too_many = 0
+    for attempt in range(REDRAWS + 1):
+        rng = streams.stream("original", attempt)
+        original = target_among(shop, targets, rng, split)
+        draft = None if original is None else _draft(shop, axes, targets, original, rng)
+        if draft is not None and len(draft.pool) <= most:
+            return draft, attempt
+        if draft is not None:
+            too_many += 1
+            spare = draft if spare is None or len(draft.pool) < len(spare.pool) else spare
+        if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
+            return spare, attempt
+    raise GenerationError(
+        f"no product with {axes.m} constraints and {axes.k_rec} substitutes was found in split {split!r} after "
+        f"{REDRAWS} redraws; use another seed or a larger catalog"
+    )
+
+
+def _draft(shop: Shop, axes: Axes, targets: Rows, original: int, rng: Generator) -> _Draft | None:
+    """Return what is sold out, required and wished around one product; None where that leaves too few substitutes."""
+    catalog = shop.catalog
+    slack, how_many, is_priced = rng.random(3).tolist()
+    alike = targets[(catalog.category_codes[targets] == catalog.category_codes[original]) & (targets != original)]
+    names = list(usable_names(catalog, original, rng))
+    if len(alike) < _SOLD_OUT_TOGETHER - 1 or not _shows_own_title(shop, original):
+        return None
+    sold_out = [original, *rng.choice(alike, _SOLD_OUT_TOGETHER - 1, replace=False).tolist()]
+    rows = catalog.rows_of_category(catalog.category_of(original).name)
+    rows = rows[(catalog.column("stock").values[rows] > 0) & ~np.isin(rows, sold_out)]
+    required, pool = _compatible(catalog, original, names, rows, axes, how_many)
+    others = [name for name in names if name not in {each.attribute for each in required}]
+    others.insert(int(is_priced * (len(others) + 1)), "price")
+    others = others[: axes.m - len(required)]
+    if not required or len(others) < axes.m - len(required):
+        return None
+    price = int(catalog.column("price").values[original])
+    wished = tuple(
+        price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
+        for name in others
+    )
+    return _Draft(original, tuple(sold_out), required, wished, pool)
+
+
+def _shows_own_title(shop: Shop, row: int) -> bool:
+    """Tell whether a card shows so much of the title that it is the product's own."""
+    shown = str(shop.full_card(row)["title"]).removesuffix("…")
+    return len(shown.encode()) >= _TITLE_BYTES or shown == shop.catalog.titles[row]
+
+
+def _compatible(
+    catalog: Catalog, original: int, names: Sequence[str], rows: Rows, axes: Axes, draw: float
+) -> tuple[tuple[Constraint, ...], Rows]:
+    """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool they leave.
+
+    One that would leave fewer than ``k_rec`` products is passed over. Of the numbers of equalities that leave no more
+    than are preferred ``draw`` takes one; where none does, as many as there are.
+    """
+    choices: list[tuple[tuple[Constraint, ...], Rows]] = []
+    required: tuple[Constraint, ...] = ()
+    for name in names:
+        if name not in COMPATIBILITY or len(required) >= max(1, axes.m - 1):
+            continue
+        constraint = natural_constraint(catalog, original, name)
+        narrowed = rows[satisfied(catalog, constraint, rows)]
+        if len(narrowed) >= axes.k_rec:
+            required, rows = (*required, constraint), narrowed
+            choices.append((required, rows))
+    preferred = [choice for choice in choices if len(choice[1]) <= most_fitting(axes)]
+    if preferred:
+        return preferred[int(draw * len(preferred))]
+    return choices[-1] if choices else ((), rows)
+
+
+ENVIRONMENT = SubstitutionEnvironment()

@@ -1,0 +1,80 @@
+"""The expert for PD: reads the wishes, searches with filters for all that fulfil them, orders these by the brief."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ecom_rlve.evaluation.agents.agent import call
+from ecom_rlve.evaluation.agents.expert import language
+from ecom_rlve.evaluation.agents.expert.notes import Card
+from ecom_rlve.evaluation.agents.expert.recommending import NOUN_SCORE, Filters, RecommendingExpert, Sent
+from ecom_rlve.evaluation.agents.expert.wish_reading import DIMENSIONS, FILTERS, Wishes
+from ecom_rlve.models import ToolResult
+
+_SURE = ("price", "priority")
+"""What every customer has a wish about."""
+_TOP, _REST = 0.7, 0.3
+_PHRASE = re.compile(r"\ban? ((?:pair|box|bag|tin|set) of (?:[\w'’-]+ ?){1,3}|(?:[\w'’-]+ ?){1,3})")
+
+
+class DiscoveryExpert(RecommendingExpert):
+    """Plays one PD episode."""
+
+    _tries = 0
+
+    def _first_search(self, room: int) -> list[Sent]:
+        def take(answer: ToolResult) -> None:
+            names = dict.fromkeys(card["category"] for card in (answer.result or {}).get("results", ()))
+            scored = [(_noun_score(name, self._text), len(name), -at, name) for at, name in enumerate(names)]
+            score, *_, category = max(scored, default=(0.0, 0, 0, ""))
+            if score >= NOUN_SCORE or (self._tries > 3 and category):
+                self._category = category
+
+        # "a tool box", "an area rug": what follows an article may be the thing; longer texts find it less surely.
+        named = [" ".join(language.words(phrase)) for phrase in _PHRASE.findall(self._text)]
+        queries = [*dict.fromkeys(named), " ".join(language.words(self._text))[:400]][self._tries :][:room]
+        self._tries += len(queries)
+        return [(call("catalog_search", query=query, limit=10), take) for query in queries]
+
+    def _filters(self, wishes: Wishes) -> Filters:
+        filters: dict[str, Any] = {"category": self._category}
+        if self._skill.minds_stock:
+            filters["in_stock"] = True
+        filters |= {name: values[0] for name, values in wishes.words.items() if len(values) == 1}
+        return filters | {FILTERS[name]: bound for name, bound in wishes.bounds.items()}
+
+    def _open_questions(self, wishes: Wishes) -> list[str]:
+        told = wishes.attributes | ({"priority"} if wishes.priority else set())
+        sure = [name for name in _SURE if name not in told]
+        if not self._missing(wishes) or self._category is None:
+            return sure
+        names = (*_SURE, "rating", "brand", "ship_days", *self._attributes())
+        return [name for name in names if name not in told]
+
+    def _ranked(self, wishes: Wishes) -> list[str]:
+        fitting = self._fitting(wishes)
+        if not self._skill.compares:
+            return [card["product_id"] for card in fitting]
+        utility = _utility(fitting, wishes)
+        return sorted(utility, key=lambda product_id: -utility[product_id])
+
+
+def _noun_score(category: str, text: str) -> float:
+    return max(language.likeness(form, text) for form in language.noun_forms(category))
+
+
+def _utility(cards: list[Card], wishes: Wishes) -> dict[str, float]:
+    """Return what each card is worth by the brief's rule, by id."""
+    names = [name for name in DIMENSIONS.values() if name in wishes.attributes]
+    worth = dict.fromkeys((card["product_id"] for card in cards), 0.0)
+    others = len(names) - (wishes.priority in names)
+    for name in names:
+        if name == "brand":
+            continue
+        values = [-card[name] if name != "rating" else card[name] for card in cards]
+        low, high = min(values, default=0), max(values, default=0)
+        weight = _TOP if name == wishes.priority else _REST / max(1, others)
+        for card, value in zip(cards, values, strict=True):
+            worth[card["product_id"]] += weight * ((value - low) / (high - low) if high > low else 1.0)
+    return worth

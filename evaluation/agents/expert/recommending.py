@@ -1,0 +1,327 @@
+"""What the experts that recommend products have in common: asking, collecting candidates, looking again, answering."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ecom_rlve.client import StepResult
+from ecom_rlve.evaluation.agents.agent import Action, call, one_at_a_time
+from ecom_rlve.evaluation.agents.expert import language
+from ecom_rlve.evaluation.agents.expert.notes import Card
+from ecom_rlve.evaluation.agents.expert.skill import Skill
+from ecom_rlve.evaluation.agents.expert.wish_reading import FILTERS, Wishes, read_wishes, unknown_values, values_of
+from ecom_rlve.models import Observation, ToolResult
+
+Filters = dict[str, Any]
+Sent = tuple[dict[str, Any], Callable[[ToolResult], None]]
+"""A call and what to do with its result."""
+
+NOUN_SCORE = 78
+_PAGE = 10
+_FACTS_PER_QUESTION = 3
+_FEW = 20
+"""Products that pass a search's filters up to which all of them are looked at rather than filtered further."""
+_PAGES = 6
+"""Pages of one search that are looked at, at most."""
+_SORTS = ("price_asc", "rating_desc", "ship_days_asc", "relevance")
+_SHORT_TALK = 4
+"""Turn budget of the easiest conversations, in which nothing sells out."""
+_LABELS = {"ship_days": "delivery time", "color": "colour", "flavor": "flavour"}
+_SHORTER = {"connector_type": "connector", "item_form": "form", "finish_type": "finish"}
+_REFUSED, _SUGGESTED = (
+    re.compile(r"no product has the (\w+) ['\"](.+?)['\"](?:;|$)"),
+    re.compile(r"did you mean (.+)\?$"),
+)
+_COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
+
+
+@dataclass(slots=True)
+class Candidates:
+    """What searches with one set of filters have shown."""
+
+    filters: Filters
+    total: int | None = None
+    """How many products pass; None before a search."""
+    sightings: dict[str, int] = field(default_factory=dict)
+    """Searches that showed a product which passes as far as its card tells, by id."""
+    searched: list[tuple[str, int]] = field(default_factory=list)
+    """Order and offset of every page looked at."""
+
+    def next_page(self, first: str) -> tuple[str, int] | None:
+        """Return order and offset of a page worth looking at, None where enough was seen."""
+        if self.total is None:
+            return None if self.searched else (first, 0)
+        if len(self.sightings) >= min(self.total, _PAGE * _PAGES):
+            return None
+        for sort in (first, *(other for other in _SORTS if other != first)):
+            for offset in range(0, min(self.total, _PAGE * _PAGES), _PAGE):
+                if (sort, offset) not in self.searched:
+                    return sort, offset
+        return None
+
+
+class RecommendingExpert(ABC):
+    """Plays one episode whose answer is a list of products."""
+
+    def __init__(self, skill: Skill | None = None) -> None:
+        self._skill = skill or Skill()
+        self._text = ""
+        self._cards: dict[str, Card] = {}
+        """Every product shown, as last seen, in order of first sight."""
+        self._category: str | None = None
+        self._searches: dict[str, Candidates] = {}
+        self._known: dict[str, list[str]] = {}
+        """Values that the shop has suggested for names it did not know."""
+        self._failed: set[str] = set()
+        self._asked: set[str] = set()
+        self._facets: dict[str, Any] | None = None
+        """Attributes and ranges of the category, where searches tell them."""
+        self._sent: list[Sent] = []
+        self._picks, self._wished = 3, 2
+        self._is_long = False
+        self._looked_again = False
+        self._proposed = False
+
+    @abstractmethod
+    def _first_search(self, room: int) -> list[Sent]:
+        """Return the searches that find out what kind of product it is about."""
+
+    @abstractmethod
+    def _filters(self, wishes: Wishes) -> Filters:
+        """Return the filters that leave no product out that may be recommended."""
+
+    @abstractmethod
+    def _open_questions(self, wishes: Wishes) -> list[str]:
+        """Return what to ask for, the most important first: names of attributes, or other topics."""
+
+    @abstractmethod
+    def _ranked(self, wishes: Wishes) -> list[str]:
+        """Return the ids to recommend, best first."""
+
+    def act(self, result: StepResult) -> Action:
+        """Return the next action."""
+        observation = result.observation
+        if observation.instructions:
+            self._read_brief(observation)
+        for answer, (_, take) in zip(observation.tool_results, self._sent, strict=False):
+            for card in (answer.result or {}).get("results", ()):
+                self._cards[card["product_id"]] = card
+            take(answer)
+        if observation.user_message:
+            self._text += f"\n{observation.user_message}"
+        question, sent, answer_now = self._decide(observation.tool_calls_left, observation.turns_left)
+        action: Action = {"tool_calls": [made for made, _ in sent]}
+        if answer_now is not None:
+            action["answer"] = answer_now
+        elif question:
+            action["assistant_message"] = " ".join(_question(name) for name in question)
+        action = one_at_a_time(action, result.metadata.style)
+        self._sent = sent[: len(action["tool_calls"])]
+        if "assistant_message" in action:
+            self._asked.update(question)
+        return action
+
+    def _read_brief(self, observation: Observation) -> None:
+        text = observation.instructions or ""
+        if picks := _COUNT.search(text):
+            self._picks = int(picks[1])
+        if wished := _WISHES.search(text):
+            self._wished = int(wished[1])
+        self._is_long = (observation.max_turns or 0) > _SHORT_TALK
+
+    def _decide(self, room: int, turns_left: int) -> tuple[list[str], list[Sent], dict[str, Any] | None]:
+        wishes = self._wishes()
+        if turns_left <= 1:
+            return [], [], self._answer(wishes)
+        questions = self._questions(wishes)
+        if self._category is None:
+            return questions, self._first_search(room)[:room], None
+        calls = self._collect(wishes, room)
+        if calls or questions:
+            return questions, calls[:room], None
+        if self._skill.guesses and not self._proposed:
+            self._proposed = True
+            return [], [], {**self._answer(wishes), "done": False}
+        if self._is_long and self._skill.minds_stock and not self._looked_again and room:
+            self._looked_again = True
+            if again := self._look_again(wishes, room):
+                return [], again, None
+        return [], [], self._answer(wishes)
+
+    def _answer(self, wishes: Wishes) -> dict[str, Any]:
+        return {"done": True, "recommended_product_ids": self._ranked(wishes)[: self._picks]}
+
+    def _vocabulary(self) -> tuple[dict[str, list[str]], set[str]]:
+        """Return the words that products of the category are known to have, and the names of their numbers."""
+        values, numbers = values_of(card for card in self._cards.values() if card["category"] == self._category)
+        for name, known in self._known.items():
+            values[name] = sorted({*values.get(name, ()), *known})
+        return values, numbers
+
+    def _wishes(self) -> Wishes:
+        """Return what the customer has said, read with the words that cards of the category use."""
+        if self._category is not None:
+            self._guess_spellings()
+        return read_wishes(self._text, *self._vocabulary())
+
+    def _questions(self, wishes: Wishes) -> list[str]:
+        if not self._skill.asks or self._skill.guesses:
+            return []
+        return [name for name in self._open_questions(wishes) if name not in self._asked][:_FACTS_PER_QUESTION]
+
+    def _missing(self, wishes: Wishes) -> bool:
+        """Tell whether the customer has wishes that they have not told."""
+        return len(wishes.attributes) < self._wished
+
+    def _attributes(self) -> list[str]:
+        """Return the attributes that cards of the category show, the most frequent first."""
+        counts: dict[str, int] = {}
+        for card in self._cards.values():
+            if card["category"] == self._category:
+                for name in card:
+                    counts[name] = counts.get(name, 0) + 1
+        known = {"product_id", "title", "category", "price", "price_from", "in_stock", "brand", "rating", "ship_days"}
+        return sorted(counts.keys() - known, key=lambda name: (-counts[name], name))
+
+    def _collect(self, wishes: Wishes, room: int) -> list[Sent]:
+        """Return the searches that still have to show what may be recommended."""
+        if not self._skill.filters or not self._skill.compares:
+            return self._collect_lazily()
+        calls: list[Sent] = []
+        for filters in self._alternatives(wishes, self._filters(wishes), room):
+            candidates = self._searches.setdefault(_key(filters), Candidates(filters))
+            while page := candidates.next_page(self._first_sort(wishes)):
+                candidates.searched.append(page)
+                calls.append(self._search(candidates, *page))
+                if candidates.total is None:
+                    break
+        return calls
+
+    def _first_sort(self, wishes: Wishes) -> str:
+        return {"rating": "rating_desc", "ship_days": "ship_days_asc"}.get(wishes.priority or "", "price_asc")
+
+    def _alternatives(self, wishes: Wishes, filters: Filters, room: int) -> Iterable[Filters]:
+        """Yield the filters, split by "A or B" while there is room for as many searches, or too much passes them."""
+        open_names = [name for name, values in wishes.words.items() if len(values) > 1 and name not in filters]
+        searched = self._searches.get(_key(filters))
+        total = searched.total if searched else None
+        hidden = [name for name in open_names if self._is_hidden(name)]
+        is_broad = hidden or (total is not None and total > _FEW)
+        if not open_names or not (is_broad or (total is None and room > 1 and not self._missing(wishes))):
+            yield filters
+            return
+        name = (hidden or open_names)[0]
+        for value in wishes.words[name]:
+            yield from self._alternatives(wishes, {**filters, name: value}, room // len(wishes.words[name]))
+
+    def _is_hidden(self, name: str) -> bool:
+        """Tell whether cards of the category have no room to show an attribute."""
+        cards = [card for card in self._cards.values() if card["category"] == self._category]
+        return 2 * sum(name in card for card in cards) < len(cards)
+
+    def _search(self, candidates: Candidates, sort: str, offset: int) -> Sent:
+        def take(answer: ToolResult) -> None:
+            if answer.result is None:
+                self._correct_spelling(answer.error or "")
+                return
+            candidates.total = answer.result["total"]
+            for card in answer.result["results"]:
+                if _passes(card, candidates.filters) is not False:
+                    seen = candidates.sightings.get(card["product_id"], 0)
+                    candidates.sightings[card["product_id"]] = seen + 1
+            self._facets = answer.result.get("facets", self._facets)
+
+        query = " ".join(language.words(self._text)[:30]) or "product"
+        return call(
+            "catalog_search", query=query, limit=_PAGE, offset=offset or None, sort=sort, **candidates.filters
+        ), take
+
+    def _collect_lazily(self) -> list[Sent]:
+        """Return one search without filters, or without a second look."""
+        if self._searches:
+            return []
+        filters = {"category": self._category} if self._skill.filters else {}
+        candidates = self._searches.setdefault("", Candidates(filters, searched=[("relevance", 0)]))
+        return [self._search(candidates, "relevance", 0)]
+
+    def _guess_spellings(self) -> None:
+        """Take what was said and no card has shown for the shop's own word, until the shop says how it spells it."""
+        known, _ = self._vocabulary()
+        for name, parts in unknown_values(self._text, known).items():
+            self._known.setdefault(name, []).extend(part for part in dict.fromkeys(parts) if part not in self._failed)
+
+    def _correct_spelling(self, error: str) -> None:
+        """Learn from the shop's refusal of a filter which of its words was meant."""
+        refused, suggested = _REFUSED.search(error), _SUGGESTED.search(error)
+        if refused is None:
+            return
+        name, said = refused[1], refused[2]
+        self._failed.add(said)
+        self._known[name] = [value for value in self._known.get(name, ()) if value != said]
+        best = suggested[1].split(", ") if suggested else []
+        self._known[name] += [value for value in best if language.is_said(value, said)][:1]
+
+    def _look_again(self, wishes: Wishes, room: int) -> list[Sent]:
+        """Return looks at the best candidates: they may have sold out since they were shown."""
+
+        def take(answer: ToolResult) -> None:
+            product = (answer.result or {}).get("product")
+            if product is not None:
+                self._cards[product["product_id"]]["in_stock"] = product["in_stock"]
+
+        return [(call("catalog_get_product", product_id=best), take) for best in self._ranked(wishes)[:room]]
+
+    def _fitting(self, wishes: Wishes) -> list[Card]:
+        """Return cards of the category that can be bought, as far as this agent minds, and that meet the wishes.
+
+        What a card has no room to show is believed of what a search with that filter has found.
+        """
+        return [
+            card
+            for card in self._cards.values()
+            if card["category"] == self._category
+            and (card["in_stock"] or not self._skill.minds_stock)
+            and all(self._meets(card, wishes, name) for name in wishes.attributes)
+        ]
+
+    def _meets(self, card: Card, wishes: Wishes, name: str) -> bool:
+        is_met = wishes.is_met(card, name)
+        if is_met is not None:
+            return is_met
+        said = FILTERS.get(name, name)
+        return any(
+            said in searched.filters and card["product_id"] in searched.sightings
+            for searched in self._searches.values()
+        )
+
+
+def _key(filters: Filters) -> str:
+    return repr(sorted(filters.items()))
+
+
+def _passes(card: Card, filters: Filters) -> bool | None:
+    """Tell whether a card passes the filters; None where it does not show all that they are about."""
+    is_shown = True
+    for name, wanted in filters.items():
+        attribute = name.removesuffix("_min").removesuffix("_max")
+        if attribute not in card:
+            is_shown = False
+        elif name in FILTERS.values():
+            if not (card[attribute] <= wanted if name.endswith("_max") else card[attribute] >= wanted):
+                return False
+        elif card[attribute] != wanted:
+            return False
+    return True if is_shown else None
+
+
+def _question(name: str) -> str:
+    if name == "priority":
+        return "What matters most to you?"
+    if name == "compatibility":
+        return "What must stay the same?"
+    label = _LABELS.get(name) or _SHORTER.get(name) or name.replace("_", " ")
+    return f"Which {label} do you want?"
