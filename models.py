@@ -22,7 +22,7 @@ class ErrorCode(StrEnum):
     INVALID_JSON = "INVALID_JSON"
     """The body or frame is not JSON (NaN and Infinity are not JSON either)."""
     VALIDATION_ERROR = "VALIDATION_ERROR"
-    """JSON of the wrong shape: a field is missing, unknown or of the wrong type."""
+    """JSON of the wrong shape (a field is missing, unknown or of the wrong type), or contrary to its address."""
     UNKNOWN_TYPE = "UNKNOWN_TYPE"
     """A WebSocket frame of no known type."""
     EXECUTION_ERROR = "EXECUTION_ERROR"
@@ -63,12 +63,19 @@ class DomainCode(StrEnum):
     """Every code a tool result may carry in ``error``: the store said no, the episode goes on."""
 
     UNKNOWN_PRODUCT = "UNKNOWN_PRODUCT"
+    """No product has this id."""
     UNKNOWN_VARIANT = "UNKNOWN_VARIANT"
+    """The product has no variant of this id."""
     UNKNOWN_LINE = "UNKNOWN_LINE"
+    """The cart has no line of this id."""
     UNKNOWN_FILTER_VALUE = "UNKNOWN_FILTER_VALUE"
+    """No product has this value of a filter; near ones are named."""
     OUT_OF_STOCK = "OUT_OF_STOCK"
+    """Sold out, or fewer left than were asked for."""
     PAGE_TOO_DEEP = "PAGE_TOO_DEEP"
+    """``offset + limit`` lies beyond what a search pages through."""
     EMPTY_QUERY = "EMPTY_QUERY"
+    """A search with neither words nor a filter."""
 
 
 class Termination(StrEnum):

@@ -92,7 +92,7 @@ class Environment(ABC, Generic[Goal]):
 
     @abstractmethod
     def after_results(self, scenario: Scenario[Goal]) -> None:
-        """Let the world move on after a batch of tool results: the place where things sell out."""
+        """Let the world move on after tool results that showed something new or changed the cart: things sell out."""
 
     @abstractmethod
     def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:

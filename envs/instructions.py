@@ -22,14 +22,15 @@ _FORMAT = {
     "tool": (
         "Each reply is one JSON object: "
         '{{"assistant_message": "…", "tool_calls": [{{"name": "…", "args": {{…}}}}], "end_turn": false}}. '
-        "A turn holds {b_tool} tool calls; a further call, a message or a question opens the next turn. "
+        "A turn holds {b_tool} tool calls; a further call opens the next turn, a message or a question closes "
+        "the open one. "
         f"To finish, call {SUBMIT_ANSWER} with the answer's fields. "
     ),
 }
 _COMMON = (
     "You have {t_max} turns; turns that the customer causes by answering what they had left out do not count. "
-    "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types and "
-    "too many calls end the episode with reward -1. Only offer products that a tool result has shown."
+    "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types "
+    "and too many calls end the episode with reward -1. Only offer products that a tool result has shown."
 )
 
 

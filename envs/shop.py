@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
@@ -20,6 +22,7 @@ from ecom_rlve.catalog.variant_values import variant_values
 
 CARD_BYTES = 350
 """Greatest size of a product card as JSON (SPEC §2.4)."""
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _CARD_TITLE = 110
 _LEAST_TITLE = 8
 _LEAST_BRAND_LETTERS = 5
@@ -36,6 +39,7 @@ class Shop:
         self.title_pattern = lru_cache(maxsize=None)(self._title_pattern)
         self.kinds = lru_cache(maxsize=None)(self._kinds)
         self.words_in_category = lru_cache(maxsize=4096)(self._words_in_category)
+        self.rows_of_brand = lru_cache(maxsize=4096)(self._rows_of_brand)
 
     @classmethod
     def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
@@ -48,30 +52,34 @@ class Shop:
 
         Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
         """
-        product = self.catalog.product(row)
-        category = self.catalog.category_of(row)
+        catalog, category = self.catalog, self.catalog.category_of(row)
         card: dict[str, Any] = {
-            "product_id": product.id,
-            "title": shortened(product.title, _CARD_TITLE),
-            "category": product.category,
+            "product_id": catalog.ids[row],
+            "title": shortened(catalog.titles[row], _CARD_TITLE),
+            "category": category.name,
         }
-        if product.brand is not None:
-            card["brand"] = shortened(product.brand, 40)
-        if product.price_cents is not None:
-            card["price_from" if product.price_is_floor else "price"] = product.price_cents / 100
-        if product.rating is not None:
-            card["rating"] = product.rating
-        card["ship_days"] = product.ship_days
+        brand, price, rating = (catalog.value(row, name) for name in ("brand", "price", "rating"))
+        if brand is not None:
+            card["brand"] = shortened(str(brand), 40)
+        if price is not None:
+            floors = catalog.column("price").is_floor
+            card["price_from" if floors is not None and floors[row] else "price"] = int(price) / 100
+        if rating is not None:
+            card["rating"] = rating
+        card["ship_days"] = int(catalog.column("ship_days").values[row])
         most = CARD_BYTES - len(', "in_stock": false')
-        while _bytes(card) > most and len(card["title"]) > _LEAST_TITLE:
-            card["title"] = shortened(card["title"], len(card["title"]) * 7 // 8)
-        room = most - _bytes(card)
+        while (size := _bytes(card)) > most:
+            name = max(("title", "brand"), key=lambda name: len(card.get(name, "")))
+            if len(card[name]) <= _LEAST_TITLE:
+                break
+            card[name] = shortened(card[name], len(card[name]) * 7 // 8)
+        room = most - size
         # Numbers first: a filter finds a word exactly, a number only from one side.
         for name in (*NUMERIC, *DISCRETE):
-            value = product.attributes.get(name)
-            if value is None or name == category.variant_attribute:
+            value = None if name == category.variant_attribute else catalog.value(row, name)
+            if value is None:
                 continue
-            room -= len(json.dumps({name: value}, ensure_ascii=False).encode()) + 1
+            room -= _entry_bytes(name, value)
             if room < 0:
                 break
             card[name] = value
@@ -81,6 +89,11 @@ class Shop:
         """Return the leaf categories that hold at least ``least`` products, in name order."""
         names = (category.name for category in self.catalog.categories)
         return tuple(name for name in names if len(self.catalog.rows_of_category(name)) >= least)
+
+    def _rows_of_brand(self, category: str, brand: str) -> NDArray[np.int32]:
+        """Return the rows of a category that have a brand, ascending."""
+        rows = self.catalog.rows_of_category(category)
+        return rows[satisfied(self.catalog, Constraint("brand", Op.EQ, brand), rows)]
 
     def names_variant(self, row: int) -> bool:
         """Tell whether a product's title names a value of its category's variant attribute."""
@@ -134,5 +147,11 @@ def shortened(text: str, most: int) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
 
 
+@lru_cache(maxsize=1 << 16)
+def _entry_bytes(name: str, value: str | float) -> int:
+    """Return what an attribute adds to the size of a card: values repeat, in one type for each name."""
+    return _bytes({name: value}) + 1
+
+
 def _bytes(card: Mapping[str, Any]) -> int:
-    return len(json.dumps(card, ensure_ascii=False).encode())
+    return len(_ENCODER.encode(card).encode())

@@ -21,6 +21,12 @@ def shop() -> Shop:
 
 
 @pytest.fixture(scope="session")
+def big_shop() -> Shop:
+    """Return the default shop: 10,000 procedural products."""
+    return Shop.open("synthetic:10000:0")
+
+
+@pytest.fixture(scope="session")
 def start(shop: Shop) -> Callable[..., Episode]:
     """Return a maker of CART episodes: ``start(difficulty, seed, style=…, options={…}, t_max=2, p_missing=1.0)``."""
 

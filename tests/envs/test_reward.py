@@ -19,11 +19,17 @@ verdicts = st.builds(
     st.fractions(-1, 1, max_denominator=50),
     st.lists(st.sampled_from("abcd"), max_size=4),
 )
-turns = st.builds(lambda t_max, total, caused: Turns(total, min(caused, total), t_max), st.integers(2, 14),
-                  st.integers(1, 28), st.integers(0, 14))
+turns = st.builds(
+    lambda t_max, total, caused: Turns(total, min(caused, total), t_max),
+    st.integers(2, 14),
+    st.integers(1, 28),
+    st.integers(0, 14),
+)
 
 
-def composed(verdict: Verdict, counts: Turns, shown: str = "abcd", end: Termination = Termination.ANSWERED) -> EpisodeResult:
+def composed(
+    verdict: Verdict, counts: Turns, shown: str = "abcd", end: Termination = Termination.ANSWERED
+) -> EpisodeResult:
     return compose(verdict, counts, set(shown), end, "turn")
 
 
