@@ -1,4 +1,4 @@
-"""The benchmark runs, and says of each target what was measured and whether that is enough; no figure is judged here."""
+"""The benchmark runs, and says of each target what was measured and whether that is enough. No figure is judged."""
 
 from __future__ import annotations
 
