@@ -8,7 +8,7 @@ OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv bench soundness format clean
+.PHONY: help demo test check test-slow test-openenv bench soundness docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -35,6 +35,11 @@ bench: $(INSTALLED)  ## measure the server
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env CART --episodes 200
+
+docs: $(INSTALLED)  ## write the reference pages, and run again what the other pages show
+	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/capture.py
+	$(BIN)/python docs/tables.py
 
 format: $(INSTALLED)  ## rewrite the sources in the project's format
 	$(BIN)/ruff format .

@@ -66,9 +66,7 @@ def satisfied(catalog: Catalog, constraint: Constraint, rows: NDArray[np.int32] 
     return np.asarray(met)
 
 
-def all_satisfied(
-    catalog: Catalog, constraints: Iterable[Constraint], rows: NDArray[np.int32]
-) -> NDArray[np.int32]:
+def all_satisfied(catalog: Catalog, constraints: Iterable[Constraint], rows: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return those of ``rows`` that meet every constraint, in the order given."""
     for constraint in constraints:
         rows = rows[satisfied(catalog, constraint, rows)]

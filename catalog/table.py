@@ -165,10 +165,10 @@ class Catalog:
     def value(self, row: int, name: str) -> str | float | None:
         """Return one product's value in one column, None where unknown."""
         column = self.column(name)
-        stored = column.values[row]
+        stored = column.values.item(row)
         if column.vocabulary is not None:
-            return None if stored < 0 else column.vocabulary[stored]
-        return None if stored != stored or stored == UNKNOWN_CODE else stored.item()
+            return None if stored < 0 else column.vocabulary[int(stored)]
+        return None if stored != stored or stored == UNKNOWN_CODE else stored
 
     def row_of(self, product_id: str) -> int:
         """Return the row of a product id; raises :class:`UnknownProductError`."""

@@ -89,6 +89,10 @@ class Bags:
         idf = np.log((1 + self.size) / (1 + self.document_frequency)) + 1
         return np.asarray(np.rint(idf * _IDF_UNIT), dtype=np.int64)
 
+    @cached_property
+    def _letter_marks(self) -> NDArray[np.uint64]:
+        return np.array([_letter_mark(word) for word in self._words], dtype=np.uint64)
+
     def overlap(self, words: Iterable[str], rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return for each row the summed inverse document frequencies of those ``words`` that it has.
 
@@ -111,10 +115,28 @@ class Bags:
         strange = [word for word in strange if len(word) >= _MISSPELT_LETTERS]
         if not strange:
             return []
-        present = np.flatnonzero(np.bincount(numbers, minlength=len(self.number_of)))
-        choices = [self._words[number] for number in present]
-        matches = [extractOne(word, choices, scorer=OSA.distance, score_cutoff=_EDITS) for word in strange]
-        return [int(present[match[2]]) for match in matches if match is not None]
+        is_present = np.zeros(len(self._words), dtype=np.bool_)
+        is_present[numbers] = True
+        present = np.flatnonzero(is_present)
+        # An edit adds or removes one letter, or replaces one: most words differ in more and need no comparison.
+        marks = np.array([[_letter_mark(word)] for word in strange], dtype=np.uint64)
+        is_near = np.bitwise_count(self._letter_marks[present] ^ marks) <= 2 * _EDITS
+        found = []
+        for word, row in zip(strange, is_near, strict=True):
+            numbers_near = present[row].tolist()
+            choices = [self._words[number] for number in numbers_near]
+            match = extractOne(word, choices, scorer=OSA.distance, score_cutoff=_EDITS)
+            if match is not None:
+                found.append(numbers_near[match[2]])
+        return found
+
+
+def _letter_mark(word: str) -> int:
+    """Return the set of a word's letters as 64 bits; different letters may share one."""
+    mark = 0
+    for letter in word:
+        mark |= 1 << (ord(letter) & 63)
+    return mark
 
 
 class _Reader:

@@ -35,7 +35,10 @@ def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | N
         if value is None or (name in NUMERIC and name not in card):
             continue
         constraint = Constraint(name, Op.EQ, value)
-        narrowed = remaining[satisfied(catalog, constraint, remaining)]
+        if name == "brand":
+            narrowed = shop.rows_of_brand(category.name, str(value))
+        else:
+            narrowed = remaining[satisfied(catalog, constraint, remaining)]
         if len(narrowed) < len(remaining) or len(facts) < _FEWEST:
             facts.append(constraint)
             remaining = narrowed

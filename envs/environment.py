@@ -123,7 +123,7 @@ class Environment(ABC, Generic[Goal]):
         return Verdict(Fraction(-1), correct=False, output_ids=self.verify(scenario, None).output_ids)
 
     def after_results(self, scenario: Scenario[Goal]) -> None:
-        """Let the world move on after a batch of tool results: the place where things sell out."""
+        """Let the world move on after tool results that showed something new or changed the cart: things sell out."""
 
     def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:  # noqa: ARG002
         """Return the wanted item that has sold out and that the customer must replace."""

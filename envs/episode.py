@@ -11,7 +11,7 @@ from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Answer, Environment, Scenario
 from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
 from ecom_rlve.envs.instructions import instructions, tool_schemas
-from ecom_rlve.envs.observing import fitted, log_messages
+from ecom_rlve.envs.observing import LogEntry, fitted, log_messages
 from ecom_rlve.envs.parsing import Call, FormatFailureError, Grammar, ParsedAction, batches, parse
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.reward import Turns, compose
@@ -100,7 +100,9 @@ class Episode:
         """Closed turns that do not count against the agent."""
         self.steps = 0
         self._open = _OpenTurn()
-        self._log: list[tuple[Mapping[str, Any], Observation]] = []
+        self._known = (0, 0)
+        """What had been shown and how often the cart had changed when the world last moved on."""
+        self._log: list[LogEntry] = []
         self._shop = shop
         self.opening = self._opening(include, disclose)
 
@@ -139,7 +141,7 @@ class Episode:
         else:
             observation = self._apply(parsed)
         self.steps += 1
-        self._log.append((action, observation))
+        self._log.append((action, observation.tool_results, observation.user_message))
         return observation
 
     def state(self) -> EpisodeState:
@@ -197,10 +199,17 @@ class Episode:
         return self._observation(results, "\n".join(said), reward=0.0)
 
     def _execute(self, batch: tuple[Call, ...]) -> list[ToolResult]:
-        results = [self._call(call) for call in batch]
-        self._open.calls += sum(not call.tool.is_free for call in batch)
-        self._open.questions += tuple(str(getattr(call.args, "question", "")) for call in batch if call.tool.is_free)
-        if batch:
+        results = []
+        for call in batch:
+            results.append(self._call(call))
+            if call.tool.is_free:
+                self._open.questions += (str(getattr(call.args, "question", "")),)
+            else:
+                self._open.calls += 1
+        world = self.scenario.world
+        known = (world.seen, world.changes)
+        if known != self._known:
+            self._known = known
             self.environment.after_results(self.scenario)
         return results
 

@@ -22,7 +22,8 @@ _FORMAT = {
     "tool": (
         "Each reply is one JSON object: "
         '{{"assistant_message": "…", "tool_calls": [{{"name": "…", "args": {{…}}}}], "end_turn": false}}. '
-        "A turn holds {b_tool} tool calls; a further call, a message or a question opens the next turn. "
+        "A turn holds {b_tool} tool calls; a further call opens the next turn, a message or a question closes "
+        "the open one. "
         f"To finish, call {SUBMIT_ANSWER} with the answer's fields. "
     ),
 }

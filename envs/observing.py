@@ -18,7 +18,7 @@ _SURELY_FITS = 40
 
 def fitted(observation: Observation) -> Observation:
     """Return the observation, whole product cards dropped from the end as far as its size demands."""
-    if sum(_cards(result) for result in observation.tool_results) < _SURELY_FITS:
+    if sum(map(_cards, observation.tool_results)) < _SURELY_FITS:
         return observation
     size = len(observation.model_dump_json(exclude_unset=True).encode())
     dropped = 0
@@ -34,18 +34,20 @@ def fitted(observation: Observation) -> Observation:
 
 
 def _cards(result: ToolResult) -> int:
-    return sum(len((result.result or {}).get(name, ())) for name in _CARD_LISTS)
+    found = result.result
+    return sum([len(found.get(name, ())) for name in _CARD_LISTS]) if found else 0
 
 
-def log_messages(opening: Observation, log: Iterable[tuple[Mapping[str, Any], Observation]]) -> list[Message]:
+LogEntry = tuple[Mapping[str, Any], list[ToolResult], str]
+"""One step: the agent's action, the tools' results, the customer's words."""
+
+
+def log_messages(opening: Observation, log: Iterable[LogEntry]) -> list[Message]:
     """Return a conversation as messages: the customer's words, the agent's actions, the tools' results."""
     messages = [Message(role="user", content=opening.user_message)]
-    for action, observation in log:
+    for action, results, words in log:
         messages.append(Message(role="assistant", content=json.dumps(action, ensure_ascii=False)))
-        messages += [
-            Message(role="tool", content=result.model_dump_json(exclude_unset=True))
-            for result in observation.tool_results
-        ]
-        if observation.user_message:
-            messages.append(Message(role="user", content=observation.user_message))
+        messages += [Message(role="tool", content=result.model_dump_json(exclude_unset=True)) for result in results]
+        if words:
+            messages.append(Message(role="user", content=words))
     return messages

@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from pydantic import ValidationError
 
@@ -28,16 +28,14 @@ class FormatFailureError(Exception):
     """The model's output cannot be read as an action; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """One checked tool call."""
 
     tool: Tool[Any]
     args: Args
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedAction:
+class ParsedAction(NamedTuple):
     """One checked action."""
 
     message: str
@@ -59,6 +57,7 @@ class Grammar:
 
 
 _FIELDS = {"assistant_message", "tool_calls", "answer", "end_turn", "metadata"}
+_CALL_FIELDS = {"name", "args", "arguments"}
 _THINK = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _FENCE = "```"
 _LANGUAGE = re.compile(r"[a-zA-Z]*")
@@ -74,7 +73,9 @@ def parse(action: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
     if raw is None:
         if grammar.style == "turn" and action.get("end_turn") is False:
             raise ActionError("end_turn=false belongs to style 'tool'; this episode's style is 'turn'")
-        return _structured({key: value for key, value in action.items() if key != "text"}, grammar)
+        # A text of null is no text.
+        fields = {key: value for key, value in action.items() if key != "text"} if "text" in action else action
+        return _structured(fields, grammar)
     if not isinstance(raw, str):
         raise ActionError("text must be a string: the model's raw output")
     if set(action) - {"text", "metadata"}:
@@ -136,9 +137,8 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
-    unknown = set(fields) - _FIELDS
-    if unknown:
-        first = _short(min(unknown, key=str))
+    if not _FIELDS.issuperset(fields):
+        first = _short(min(set(fields) - _FIELDS, key=str))
         raise FormatFailureError(f"unknown field {first!r}; an action has {', '.join(sorted(_FIELDS))}")
     message = fields.get("assistant_message")
     if message is None:
@@ -181,8 +181,7 @@ def _answer(raw: Any, grammar: Grammar) -> Answer | None:
 def _named(raw: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
         raise FormatFailureError("a tool call is an object with a name and args")
-    extra = set(raw) - {"name", "args", "arguments"}
-    if extra or ("args" in raw and "arguments" in raw):
+    if not _CALL_FIELDS.issuperset(raw) or ("args" in raw and "arguments" in raw):
         raise FormatFailureError("a tool call holds name and args (or arguments), nothing else")
     args = raw.get("args", raw.get("arguments"))
     if isinstance(args, str) and "arguments" in raw:

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
-from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
+from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.table import Catalog
@@ -46,6 +48,7 @@ class Shop:
         self.kinds = lru_cache(maxsize=None)(self._kinds)
         self.split = lru_cache(maxsize=100_000)(self._split)
         self.words_in_category = lru_cache(maxsize=4096)(self._words_in_category)
+        self.rows_of_brand = lru_cache(maxsize=4096)(self._rows_of_brand)
         self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     @classmethod
@@ -67,32 +70,53 @@ class Shop:
 
         Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
         """
-        product = self.catalog.product(row)
-        return self._filled(product, _headed(product, _CARD_TITLE))
+        return self._filled(row, self._headed(row, _CARD_TITLE))
 
     def _full_card(self, row: int) -> Mapping[str, Any]:
         """Return a card on which attributes come before the title, of which what has room is shown.
 
         Its size is measured as it is sent, without blanks.
         """
-        product = self.catalog.product(row)
-        card = self._filled(product, _headed(product, LEAST_FULL_TITLE), _COMPACT)
-        whole = shortened(product.title, _CARD_TITLE)
+        card = self._filled(row, self._headed(row, LEAST_FULL_TITLE), _COMPACT)
+        whole = shortened(self.catalog.titles[row], _CARD_TITLE)
         while len(whole) > len(card["title"]) and _bytes({**card, "title": whole}, _COMPACT) > _MOST_BYTES:
             whole = shortened(whole, len(whole) * 15 // 16)
         return {**card, "title": whole} if len(whole) > len(card["title"]) else card
 
-    def _filled(
-        self, product: Product, card: dict[str, Any], separators: tuple[str, str] | None = None
-    ) -> dict[str, Any]:
-        category = self.catalog.categories[self.catalog.category_index[product.category]]
+    def _headed(self, row: int, title: int) -> dict[str, Any]:
+        """Return a card without attributes, its title cut to ``title`` characters, and further where it is too large."""
+        catalog = self.catalog
+        card: dict[str, Any] = {
+            "product_id": catalog.ids[row],
+            "title": shortened(catalog.titles[row], title),
+            "category": catalog.category_of(row).name,
+        }
+        brand, price, rating = (catalog.value(row, name) for name in ("brand", "price", "rating"))
+        if brand is not None:
+            card["brand"] = shortened(str(brand), 40)
+        if price is not None:
+            floors = catalog.column("price").is_floor
+            card["price_from" if floors is not None and floors[row] else "price"] = int(price) / 100
+        if rating is not None:
+            card["rating"] = rating
+        card["ship_days"] = int(catalog.column("ship_days").values[row])
+        while _bytes(card) > _MOST_BYTES:
+            name = max(("title", "brand"), key=lambda name: len(card.get(name, "")))
+            if len(card[name]) <= _LEAST_TITLE:
+                break
+            card[name] = shortened(card[name], len(card[name]) * 7 // 8)
+        return card
+
+    def _filled(self, row: int, card: dict[str, Any], separators: tuple[str, str] | None = None) -> dict[str, Any]:
+        """Return the card with as many attributes as have room."""
+        catalog, category = self.catalog, self.catalog.category_of(row)
         room = _MOST_BYTES - _bytes(card, separators)
         # Numbers first: a filter finds a word exactly, a number only from one side.
         for name in (*NUMERIC, *DISCRETE):
-            value = product.attributes.get(name)
-            if value is None or name == category.variant_attribute:
+            value = None if name == category.variant_attribute else catalog.value(row, name)
+            if value is None:
                 continue
-            room -= _bytes({name: value}, separators) + 1
+            room -= _entry_bytes(name, value, separators)
             if room < 0:
                 break
             card[name] = value
@@ -111,6 +135,11 @@ class Shop:
     def departments(self) -> tuple[str, ...]:
         """The departments of the catalog, in name order."""
         return tuple(sorted({category.department for category in self.catalog.categories}))
+
+    def _rows_of_brand(self, category: str, brand: str) -> NDArray[np.int32]:
+        """Return the rows of a category that have a brand, ascending."""
+        rows = self.catalog.rows_of_category(category)
+        return rows[satisfied(self.catalog, Constraint("brand", Op.EQ, brand), rows)]
 
     def names_variant(self, row: int) -> bool:
         """Tell whether a product's title names a value of its category's variant attribute."""
@@ -164,23 +193,10 @@ def shortened(text: str, most: int) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
 
 
-def _headed(product: Product, title: int) -> dict[str, Any]:
-    """Return a card without attributes, its title cut to ``title`` characters, and further where it is too large."""
-    card: dict[str, Any] = {
-        "product_id": product.id,
-        "title": shortened(product.title, title),
-        "category": product.category,
-    }
-    if product.brand is not None:
-        card["brand"] = shortened(product.brand, 40)
-    if product.price_cents is not None:
-        card["price_from" if product.price_is_floor else "price"] = product.price_cents / 100
-    if product.rating is not None:
-        card["rating"] = product.rating
-    card["ship_days"] = product.ship_days
-    while _bytes(card) > _MOST_BYTES and len(card["title"]) > _LEAST_TITLE:
-        card["title"] = shortened(card["title"], len(card["title"]) * 7 // 8)
-    return card
+@lru_cache(maxsize=1 << 16)
+def _entry_bytes(name: str, value: str | float, separators: tuple[str, str] | None) -> int:
+    """Return what an attribute adds to the size of a card: values repeat, in one type for each name."""
+    return _bytes({name: value}, separators) + 1
 
 
 def _bytes(card: Mapping[str, Any], separators: tuple[str, str] | None = None) -> int:

@@ -1,7 +1,8 @@
 """Mid-dialogue stock-outs (SPEC §6): something sells out right after the result that first showed it.
 
-Whether a wanted thing is among what sells out is drawn; the moment, the kind and the number are the same either way,
-so that a change of stock tells nothing.
+Whether a wanted thing is among what sells out is drawn. Where none is, the goal has no part in it: things sell out
+around the first product that could be one, so that neither the moment nor the place tells what is wanted. The number
+is the same either way.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class StockoutPlan:
     hits: bool
     """Whether the wanted thing itself sells out."""
     item: int
-    """The wanted item around which the stock-out happens."""
+    """The wanted item that sells out where the plan hits."""
     kind: Literal["product", "variant"]
     leave_out: bool
     """The customer would rather do without than take another."""
@@ -36,34 +37,43 @@ class StockoutPlan:
     fallback_variant: Variant | None = None
     """Variant the customer would take instead."""
 
-    def sell_variants(self, world: World, row: int, wanted: Variant) -> None:
-        """Sell out three variants of a product whose variants were read; ``wanted`` among them where the plan hits."""
+    def sell_variants(self, world: World, row: int, wanted: Variant | None) -> None:
+        """Sell out three variants of a product whose variants were read; ``wanted`` is one if the plan hits."""
         if self.fired or row not in world.variants_read or any(line.row == row for line in world.cart):
             return
         others = [variant for variant in world.variants(row) if variant != wanted]
         order = world.streams.stream("stockout").permutation(len(others)).tolist()
         shuffled = [others[at] for at in order]
-        gone = shuffled[: TOGETHER - self.hits] + [wanted] * self.hits
-        self.fallback_variant = shuffled[-1] if self.hits else None
+        gone = shuffled[:TOGETHER]
+        if self.hits:
+            assert wanted is not None
+            gone[-1] = wanted
+            self.fallback_variant = shuffled[-1]
         world.sold_out_variants.update(variant.id for variant in gone)
         self.fired = True
 
-    def sell_products(self, world: World, row: int, lookalikes: Sequence[int], keep: int | None = None) -> None:
-        """Sell out three products of a kind; ``row`` among them where the plan hits.
+    def sell_products(
+        self, world: World, wanted: int | None, lookalikes: Sequence[int], keep: int | None = None
+    ) -> None:
+        """Sell out three products of a kind; ``wanted``, the wanted row of that kind, among them only if the plan hits.
 
-        ``lookalikes`` are other products of the kind that were shown, can be bought and are in no cart, in the order
-        shown. Nothing happens before the wanted one and three of these (one of them the fallback) were shown. ``keep``
-        names the fallback, which must be one of them; None: any.
+        ``lookalikes`` are unwanted products of the kind that were shown, can be bought and are in no cart, in the order
+        shown. Nothing happens before four products of the kind were shown, one of them the wanted one if it is to go.
+        ``keep`` names the fallback, which must be one of the lookalikes; None: any.
         """
-        is_held = any(line.row == row for line in world.cart)
-        if self.fired or row not in world.shown or is_held or len(lookalikes) < TOGETHER:
+        is_free = wanted in world.shown and all(line.row != wanted for line in world.cart)
+        least = TOGETHER if is_free else TOGETHER + 1
+        if self.fired or len(lookalikes) < least or (self.hits and not is_free):
             return
         order = world.streams.stream("stockout").permutation(len(lookalikes)).tolist()
         shuffled = [lookalikes[at] for at in order]
         if keep is not None:
             shuffled.remove(keep)
             shuffled.append(keep)
-        gone = shuffled[: TOGETHER - self.hits] + [row] * self.hits
-        self.fallback_row = shuffled[-1] if self.hits else None
+        gone = shuffled[:TOGETHER]
+        if self.hits:
+            assert wanted is not None
+            gone[-1] = wanted
+            self.fallback_row = shuffled[-1]
         world.sold_out.update(gone)
         self.fired = True

@@ -160,7 +160,7 @@ class World:
 
     def stock(self, row: int) -> int:
         """Units of a product on the shelf now."""
-        return 0 if row in self.sold_out else int(self.shop.catalog.column("stock").values[row])
+        return 0 if row in self.sold_out else int(self.shop.catalog.column("stock").values.item(row))
 
     def in_stock(self, row: int, variant: Variant | None = None) -> bool:
         """Tell whether a product (in this variant) can be bought now; remembers a sold-out one as seen to be so."""

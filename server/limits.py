@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import isfinite
 from typing import Any
 
@@ -9,6 +10,11 @@ from pydantic_core import from_json
 from starlette.requests import Request
 
 from ecom_rlve.server.errors import InvalidJsonError, PayloadTooLargeError
+
+_SHORT = 200
+"""A number of this many characters at most stays finite where its exponent has two digits."""
+_LARGE_EXPONENT = re.compile(r"[0-9][eE]\+?[0-9]{3}")
+_LARGE_EXPONENT_BYTES = re.compile(_LARGE_EXPONENT.pattern.encode())
 
 
 async def read_body(request: Request, limit: int) -> bytes:
@@ -40,7 +46,11 @@ def parse_json(text: bytes | str) -> Any:
         value = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise InvalidJsonError(f"not JSON: {error}") from None
-    if not _finite(value):
+    # Digits by the hundred or an exponent of three digits are what it takes to leave a double's range.
+    may_overflow = len(text) > _SHORT or (
+        _LARGE_EXPONENT_BYTES.search(text) if isinstance(text, bytes) else _LARGE_EXPONENT.search(text)
+    )
+    if may_overflow and not _finite(value):
         raise InvalidJsonError("not JSON: a number is out of range")
     return value
 

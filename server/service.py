@@ -89,6 +89,9 @@ class Service:
         """
         record.in_flight += 1
         try:
+            if request_id is None and not self._large:
+                # Nothing in here waits, so there is no other step to be kept out.
+                return self._advanced(record, self._applied(record, action))
             async with record.lock:
                 if request_id is None:
                     return await self._advance(record, action)
@@ -170,9 +173,9 @@ class Service:
             self.runs.count(run_id, record.episode)
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
-        if record.gone:
-            raise UnknownEpisodeError("the episode was deleted or replaced meanwhile")
-        body = await self._run(self._applied, record, action)
+        return self._advanced(record, await self._run(self._applied, record, action))
+
+    def _advanced(self, record: Record, body: str) -> str:
         if record.episode.done:
             self._count(record)
             record.actions.clear()
@@ -192,6 +195,8 @@ class Service:
         return record, _answer(record.episode.opening, record.metadata)
 
     def _applied(self, record: Record, action: Mapping[str, Any]) -> str:
+        if record.gone:
+            raise UnknownEpisodeError("the episode was deleted or replaced meanwhile")
         try:
             body = _answer(record.episode.step(action), record.metadata)
         except EnvsError:
@@ -243,7 +248,8 @@ def _answer(observation: Observation, metadata: str) -> str:
         raise AnswerError("a reward is not finite")
     told = "null" if reward is None else repr(float(reward))
     done = "true" if observation.done else "false"
-    body = observation.model_dump_json(exclude_unset=True)
+    # What model_dump_json does, less its twenty options.
+    body = Observation.__pydantic_serializer__.to_json(observation, exclude_unset=True).decode()
     return f'{{"observation":{body},"reward":{told},"done":{done},"metadata":{metadata}}}'
 
 

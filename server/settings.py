@@ -17,16 +17,18 @@ class Settings(BaseSettings):
     )
 
     host: str = "0.0.0.0"
+    """Address to listen on."""
     port: int = Field(default=8000, ge=0, le=65535, validation_alias=AliasChoices("ECOM_RLVE_PORT", "PORT"))
     """TCP port; ``PORT`` is honoured where ``ECOM_RLVE_PORT`` is absent. 0 lets the system choose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severe log lines that are written."""
     access_log: bool = False
     """One log line per HTTP request and per socket."""
 
     catalog: str = "synthetic"
     """Where the products come from, for example ``synthetic:10000:0``."""
     cache_dir: Path | None = None
-    """Folder of built catalogs and indexes; None = the source's own default."""
+    """Folder where the search index is kept between starts; None = it is built anew at each start."""
 
     max_sessions: int = Field(default=1024, ge=1)
     """Places: one per socket and one per live HTTP episode."""
@@ -39,6 +41,7 @@ class Settings(BaseSettings):
     ws_max_frame_bytes: int = Field(default=16 << 20, ge=1024)
     """Largest frame the transport takes at all; a larger one closes the socket (1009)."""
     ws_ping_interval_s: float = Field(default=30.0, gt=0)
+    """Seconds between pings to a socket."""
     ws_ping_timeout_s: float = Field(default=600.0, gt=0)
     """Seconds without an answer to a ping after which a socket counts as half-open and is closed."""
     token: SecretStr | None = Field(default=None, min_length=1)
@@ -52,3 +55,4 @@ class Settings(BaseSettings):
     pool_above_products: int = Field(default=50_000, ge=0)
     """Catalogs larger than this run resets and steps in threads, off the event loop."""
     pool_threads: int = Field(default=4, ge=1, le=32)
+    """Threads of that pool."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Review, Slot
@@ -23,8 +23,7 @@ _PATIENCE = 3
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
 
 
-@dataclass(frozen=True, slots=True)
-class ClosedTurn:
+class ClosedTurn(NamedTuple):
     """What the customer can notice of a turn that the agent closed."""
 
     message: str
@@ -38,8 +37,7 @@ class ClosedTurn:
     """A wanted thing was first read to be sold out, and nothing else was new."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """What the customer answers; no acts means silence."""
 
     acts: tuple[Act, ...]
@@ -92,6 +90,8 @@ class Customer:
     def reply(self, turn: ClosedTurn) -> Reply:
         """Return the reaction to a closed turn."""
         draft = _Draft()
+        if not (turn.message or turn.questions or turn.changed or turn.answer):
+            return self._settle(draft, turn)
         topics = self._topics()
         readings = [read(turn.message, topics)] if turn.message else []
         readings += [read(question, topics, asked_directly=True) for question in turn.questions]
@@ -196,7 +196,9 @@ class Customer:
             draft.acts.append(Act(ActKind.REJECT))
             draft.is_tiresome |= self._named[None] > 0
             self._named[None] += 1
-        if review.complete and not self._confirmed and self._refused <= self._said:
+        # A refused slot that a fallback has replaced is nothing to wait for.
+        is_waiting = any(slot in self._refused and slot not in self._said for slot in self._scenario.slots)
+        if review.complete and not self._confirmed and not is_waiting:
             draft.acts.append(Act(ActKind.CONFIRM))
             self._confirmed = draft.confirmed = True
         elif len(draft.acts) == before:
@@ -212,11 +214,12 @@ class Customer:
                 self._refused.add(slot)
                 draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, ()),), attribute))
             return
+        if self._named[slot] == _NAMED_AT_MOST:
+            return
         self._named[slot] += 1
         draft.is_tiresome |= self._named[slot] > 1
-        if self._named[slot] <= _NAMED_AT_MOST:
-            draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, (slot,)),)))
-        elif self._named[slot] == _NAMED_AT_MOST + 1:
+        draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, (slot,)),)))
+        if self._named[slot] == _NAMED_AT_MOST:
             draft.acts.append(Act(ActKind.SKIP, (self._mention(slot.item, ()),), attribute))
 
     def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -60,6 +61,10 @@ class CartGoal:
     """What the cart must hold, item by item; None for one the customer has decided to leave out."""
 
     items: tuple[WantedItem | None, ...]
+
+
+def _p_variant(d: int) -> float:
+    return logistic((d - 2) / 1.5)
 
 
 def items_at(d: int) -> int:
@@ -134,14 +139,19 @@ class CartEnvironment(Environment[CartGoal]):
 
     def after_results(self, scenario: Scenario[CartGoal]) -> None:
         plan, world = _plan(scenario), scenario.world
-        item = scenario.goal.items[plan.item]
-        if plan.fired or item is None:
+        if plan.fired:
             return
+        items = {item.row: item for item in scenario.goal.items if item is not None}
+        hit = scenario.goal.items[plan.item] if plan.hits else None
+        rows = world.shown if hit is None else [hit.row]
         if plan.kind == "variant":
-            assert item.variant is not None
-            plan.sell_variants(world, item.row, item.variant)
-        elif item.row in world.shown:
-            plan.sell_products(world, item.row, _lookalikes(scenario, item))
+            for row in rows:
+                # Of a wanted product of which any variant counts, the one that is taken unasked stays.
+                wanted = (items[row].variant or world.variants(row)[0]) if row in items else None
+                plan.sell_variants(world, row, wanted)
+        else:
+            for row in _first_of_kinds(world, rows):
+                plan.sell_products(world, *_shown_of_kind(scenario, row))
 
     def sold_out_item(self, scenario: Scenario[CartGoal]) -> int | None:
         plan = _plan(scenario)
@@ -254,7 +264,7 @@ def _draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     items = []
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
         variants = world.variants(row)
-        chosen = variants[int(variant * len(variants))] if has_variant < logistic((d - 2) / 1.5) else None
+        chosen = variants[int(variant * len(variants))] if has_variant < _p_variant(d) else None
         quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < min(0.5, 0.1 * d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
@@ -272,31 +282,44 @@ def _variant_fact(variant: Variant) -> Fact:
 
 
 def _plan_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> StockoutPlan:
-    draws = rng.random(4).tolist()
-    item = int(draws[1] * len(items))
-    is_variant = items[item].variant is not None and draws[2] < 0.5
+    draws = rng.random(5).tolist()
+    hits, item = draws[0] < axes.p_oos, int(draws[1] * len(items))
+    has_variant = items[item].variant is not None if hits else draws[4] < _p_variant(axes.d)
     return StockoutPlan(
-        hits=draws[0] < axes.p_oos,
+        hits=hits,
         item=item,
-        kind="variant" if is_variant else "product",
+        kind="variant" if has_variant and draws[2] < 0.5 else "product",
         leave_out=len(items) > 2 and draws[3] < _LEAVE_OUT,
     )
 
 
-def _lookalikes(scenario: Scenario[CartGoal], item: WantedItem) -> list[int]:
-    """Return shown products of the item's kind that could replace it: in stock, in no cart, told apart by title."""
+def _first_of_kinds(world: World, rows: Iterable[int]) -> list[int]:
+    """Return the first row of each category among ``rows``, in their order."""
+    firsts: dict[int, int] = {}
+    for row in rows:
+        firsts.setdefault(int(world.shop.catalog.category_codes[row]), row)
+    return list(firsts.values())
+
+
+def _shown_of_kind(scenario: Scenario[CartGoal], row: int) -> tuple[int | None, list[int]]:
+    """Return the wanted row of a row's kind, and the shown products of that kind that could replace it.
+
+    The latter are unwanted, in stock, in no cart, and told apart by their titles.
+    """
     world = scenario.world
     catalog, codes = world.shop.catalog, world.shop.catalog.category_codes
+    item = next((item for item in scenario.goal.items if item and codes[item.row] == codes[row]), None)
+    wanted, units = (item.row, item.quantity) if item else (None, 1)
     held = {line.row for line in world.cart}
-    shown = [row for row in world.shown if codes[row] == codes[item.row]]
-    titles = Counter(world.shop.card(row)["title"] for row in shown)
-    return [
-        row
-        for row in shown
-        if row != item.row
-        and row not in held
-        and catalog.column("stock").values[row] >= item.quantity
-        and titles[world.shop.card(row)["title"]] == 1
+    shown = [other for other in world.shown if codes[other] == codes[row]]
+    titles = Counter(world.shop.card(other)["title"] for other in shown)
+    return wanted, [
+        other
+        for other in shown
+        if other != wanted
+        and other not in held
+        and catalog.column("stock").values[other] >= units
+        and titles[world.shop.card(other)["title"]] == 1
     ]
 
 

@@ -19,7 +19,7 @@ Id = Annotated[str, Field(max_length=64)]
 class AddArgs(Args):
     """Arguments of ``cart_add``."""
 
-    product_id: Id
+    product_id: Id = Field(description="As results show it.")
     variant_id: Id | None = Field(default=None, description="From catalog_get_variants; absent: the first listed.")
     quantity: Quantity = 1
 
@@ -27,14 +27,14 @@ class AddArgs(Args):
 class SetQuantityArgs(Args):
     """Arguments of ``cart_set_quantity``."""
 
-    line_id: Id
+    line_id: Id = Field(description="As cart_view shows it.")
     quantity: Quantity
 
 
 class RemoveArgs(Args):
     """Arguments of ``cart_remove``."""
 
-    line_id: Id
+    line_id: Id = Field(description="As cart_view shows it.")
 
 
 class ViewArgs(Args):
@@ -58,9 +58,9 @@ def _shown(world: World, line: CartLine) -> dict[str, Any]:
 
 
 def _subtotal(world: World) -> float:
-    prices = world.shop.catalog.column("price").values
-    cents = [round(float(prices[line.row])) * line.quantity for line in world.cart if prices[line.row] >= 0]
-    return sum(cents) / 100
+    values = world.shop.catalog.column("price").values
+    prices = [(values.item(line.row), line.quantity) for line in world.cart]
+    return sum([round(price) * quantity for price, quantity in prices if price >= 0]) / 100
 
 
 def _add(world: World, args: AddArgs) -> dict[str, Any]:

@@ -30,15 +30,15 @@ Word = Annotated[str, Field(max_length=100)]
 
 class _SearchBase(Args):
     query: str = Field(max_length=1000, description="What to look for, in words.")
-    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), WHOLE] = 5
-    offset: Annotated[int, Field(ge=0, le=10_000), WHOLE] = 0
-    category: Word | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Results on the page."), WHOLE] = 5
+    offset: Annotated[int, Field(ge=0, le=10_000, description="Results to skip."), WHOLE] = 0
+    category: Word | None = Field(default=None, description="As results show it.")
     brand: Word | None = None
     price_min: float | None = Field(default=None, ge=0)
     price_max: float | None = Field(default=None, ge=0)
     rating_min: float | None = Field(default=None, ge=0, le=5)
-    ship_days_max: Annotated[int, Field(ge=0, le=1000), WHOLE] | None = None
-    in_stock: bool | None = None
+    ship_days_max: Annotated[int, Field(ge=0, le=1000, description="Days until delivery."), WHOLE] | None = None
+    in_stock: bool | None = Field(default=None, description="True: only what can be bought now.")
     sort: Literal["relevance", "price_asc", "rating_desc", "ship_days_asc"] = "relevance"
 
 
@@ -62,7 +62,7 @@ SearchArgs: type[_SearchBase] = create_model(
 class VariantsArgs(Args):
     """Arguments of ``catalog_get_variants``."""
 
-    product_id: str = Field(max_length=64)
+    product_id: str = Field(max_length=64, description="As results show it.")
 
 
 def filter_constraints(args: _SearchBase) -> tuple[Constraint, ...]:

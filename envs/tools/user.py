@@ -13,7 +13,7 @@ from ecom_rlve.envs.world import World
 class AskArgs(Args):
     """Arguments of ``ask_user``."""
 
-    question: str = Field(min_length=1, max_length=4000)
+    question: str = Field(min_length=1, max_length=4000, description="In words, naming what you need to know.")
 
 
 class HistoryArgs(Args):

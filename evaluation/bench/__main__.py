@@ -44,7 +44,7 @@ def _in_process(plan: Plan) -> list[Sample]:
 
 def _over_the_network(plan: Plan, bare: Server, console: Console) -> tuple[list[Comparison], Load]:
     comparisons = []
-    for products in plan.sizes:
+    for products in plan.served:
         console.print(f"over the network, {products:,} products …")
         with our_server(products) as ours:
             comparisons += [

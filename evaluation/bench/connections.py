@@ -76,7 +76,7 @@ class _Wire(asyncio.Protocol):
 
 async def _connected(url: str) -> tuple[_Wire, str]:
     address = urlsplit(url)
-    _, wire = await asyncio.get_running_loop().create_connection(_Wire, address.hostname, address.port)
+    _, wire = await asyncio.get_running_loop().create_connection(_Wire, address.hostname or "", address.port or 80)
     return wire, address.netloc
 
 

@@ -3,7 +3,7 @@
     python -m ecom_rlve.evaluation.bench.in_process --sizes 1000,10000 --rounds 9 --episodes 300
 
 An episode is a reset, a search in the words of the customer's opening (no filter: all products are scored), a
-``cart_add`` of the first result and the final answer: four calls. The sizes take turns within a round, so that
+``cart_add`` of the first result in stock and the final answer: four calls. The sizes take turns within a round, so that
 whatever else the machine does meets all of them. Prints a JSON list of samples.
 
 Before each measurement come episodes with other seeds: what stays warm in a server that has run for a while (word
@@ -13,7 +13,6 @@ every reset meets such a one.
 
 from __future__ import annotations
 
-import gc
 import json
 import time
 from dataclasses import asdict
@@ -25,8 +24,9 @@ import typer
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
+from ecom_rlve.server.app import calm_garbage_collection
 
-_WARM_SEEDS = 2**40
+_WARM_SEEDS, _RESET_SEEDS = 2**40, 2**41
 _VIEWS = 100
 _LONG = (("t_max", 1000.0),)
 
@@ -39,16 +39,21 @@ def _act(name: str, **args: Any) -> dict[str, Any]:
     return {"tool_calls": [{"name": name, "args": args}]}
 
 
+def _reset_us(shop: Shop, spec: EpisodeSpec) -> float:
+    start = _cpu_us()
+    Episode(shop, spec, "bench")
+    return _cpu_us() - start
+
+
 def _filled(shop: Shop, spec: EpisodeSpec) -> tuple[Episode, tuple[float, float, float]]:
     """Return an episode with one product in its cart, and what reset, search and add cost."""
     start = _cpu_us()
     episode = Episode(shop, spec, "bench")
     was_reset = _cpu_us()
     found = episode.step(_act("catalog_search", query=episode.opening.user_message)).tool_results[0].result
+    product_id = next(card["product_id"] for card in (found or {})["results"] if card["in_stock"])
     searched = _cpu_us()
-    if not found or not found["results"]:
-        raise RuntimeError(f"the search of seed {spec.seed} found nothing: there is no episode to measure")
-    episode.step(_act("cart_add", product_id=found["results"][0]["product_id"]))
+    episode.step(_act("cart_add", product_id=product_id))
     return episode, (was_reset - start, searched - was_reset, _cpu_us() - searched)
 
 
@@ -76,11 +81,26 @@ def sample(shop: Shop, difficulty: str, episodes: int, first_seed: int) -> Sampl
     levels = DIFFICULTIES[difficulty]
     for at in range(max(1, episodes // 5)):
         _played(shop, levels[at % len(levels)], _WARM_SEEDS + first_seed + at)
+    resets = [
+        _reset_us(shop, EpisodeSpec("CART", levels[at % len(levels)], _RESET_SEEDS + first_seed + at))
+        for at in range(episodes)
+    ]
     clock, cpu = time.perf_counter(), _cpu_us()
     costs = [_played(shop, levels[at % len(levels)], first_seed + at) for at in range(episodes)]
     cpu, clock = _cpu_us() - cpu, time.perf_counter() - clock
-    calls = (median(kind) for kind in zip(*costs, strict=True))
-    return Sample(shop.catalog.size, difficulty, *calls, _view_us(shop), episodes / cpu * 1e6, episodes / clock)
+    reset, search, add, answer = (median(kind) for kind in zip(*costs, strict=True))
+    return Sample(
+        products=shop.catalog.size,
+        difficulty=difficulty,
+        reset_us=median(resets),
+        episode_reset_us=reset,
+        search_us=search,
+        add_us=add,
+        answer_us=answer,
+        view_us=_view_us(shop),
+        episodes_per_cpu_s=episodes / cpu * 1e6,
+        episodes_per_s=episodes / clock,
+    )
 
 
 def main(
@@ -90,9 +110,7 @@ def main(
 ) -> None:
     """Measure and print the samples as JSON."""
     shops = [Shop.open(f"synthetic:{size}:0") for size in sizes.split(",")]
-    # As the server does: no garbage collection walks the catalogs.
-    gc.collect()
-    gc.freeze()
+    calm_garbage_collection()
     samples = [
         sample(shop, difficulty, episodes, first_seed=number * episodes)
         for number in range(rounds)

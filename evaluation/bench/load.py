@@ -3,8 +3,8 @@
     python -m ecom_rlve.evaluation.bench.load --url http://127.0.0.1:8000 --pid 4711 --transport ws \
         --work view --clients 64 --seconds 2
 
-Every client asks, waits for the answer, and asks again. ``view``: steps with one ``cart_view`` on a cart of one line, in
-an episode whose turn budget is raised so that the steps need no resets between them. ``episode``: whole episodes
+Every client asks, waits for the answer, and asks again. ``view``: steps with one ``cart_view`` on a cart of one line,
+in an episode whose turn budget is raised so that the steps need no resets between them. ``episode``: whole episodes
 (reset, search, add, answer), counted in episodes. ``echo``: the bare route or socket, with the body given. Prints one
 JSON object, :class:`Load`.
 """
@@ -83,7 +83,8 @@ class Player:
         episode_id: str = opening["episode_id"]
         search = _call("catalog_search", query=opening["user_message"])
         found = _observation(await self.step(self.request(episode_id, search)))["tool_results"][0]["result"]
-        await self.step(self.request(episode_id, _call("cart_add", product_id=found["results"][0]["product_id"])))
+        product_id = next(card["product_id"] for card in found["results"] if card["in_stock"])
+        await self.step(self.request(episode_id, _call("cart_add", product_id=product_id)))
         return episode_id
 
 

@@ -13,6 +13,8 @@ class Plan:
     """Products of the catalogs, ascending: resets are compared between the first and the last."""
     main_size: int
     """One of ``sizes``: the catalog on which episodes/s and the server's rates are judged."""
+    served: tuple[int, ...]
+    """Those of ``sizes`` that are also measured over the network, ``main_size`` among them."""
     rounds: int
     """Times that every in-process figure is taken; sizes take turns in each."""
     episodes: int
@@ -30,6 +32,7 @@ class Plan:
 FULL = Plan(
     sizes=(1_000, 10_000, 100_000),
     main_size=10_000,
+    served=(1_000, 10_000, 100_000),
     rounds=9,
     episodes=300,
     clients=64,
@@ -37,4 +40,6 @@ FULL = Plan(
     pairs=7,
     seconds=2.0,
 )
-QUICK = Plan(sizes=(200, 400), main_size=400, rounds=1, episodes=10, clients=4, sessions=8, pairs=1, seconds=0.2)
+QUICK = Plan(
+    sizes=(200, 400), main_size=400, served=(400,), rounds=1, episodes=10, clients=4, sessions=8, pairs=1, seconds=0.2
+)

@@ -16,6 +16,9 @@ class Sample:
     difficulty: str
     """Key of :data:`DIFFICULTIES`."""
     reset_us: float
+    """Of resets that follow one another."""
+    episode_reset_us: float
+    """Of resets after whole episodes, whose searches have read all vectors through the processor's caches."""
     search_us: float
     add_us: float
     answer_us: float

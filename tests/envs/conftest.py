@@ -21,6 +21,12 @@ def shop() -> Shop:
 
 
 @pytest.fixture(scope="session")
+def big_shop() -> Shop:
+    """Return the default shop: 10,000 procedural products."""
+    return Shop.open("synthetic:10000:0")
+
+
+@pytest.fixture(scope="session")
 def start(shop: Shop) -> Callable[..., Episode]:
     """Return a maker of CART episodes: ``start(difficulty, seed, style=…, options={…}, t_max=2, p_missing=1.0)``."""
 
@@ -50,7 +56,7 @@ def snapshot() -> Callable[[World], tuple[Any, ...]]:
     def copied(world: World) -> tuple[Any, ...]:
         return (
             [(line.line_id, line.row, line.variant, line.quantity) for line in world.cart],
-            world.cart_changes,
+            world.changes,
             world.lines_made,
             sorted(world.sold_out),
             sorted(world.sold_out_variants),

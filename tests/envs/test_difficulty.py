@@ -46,8 +46,17 @@ def test_overrides_replace_single_axes() -> None:
 
 @pytest.mark.parametrize(
     "overrides",
-    [{"speed": 1}, {"p_oos": 1.5}, {"p_oos": -0.1}, {"t_max": 4.5}, {"t_max": 1}, {"d": 3}, {"p_noise": float("nan")}]
-    + [{"t_max": float("inf")}, {"b_tool": 0}],
+    [
+        {"speed": 1},
+        {"p_oos": 1.5},
+        {"p_oos": -0.1},
+        {"t_max": 4.5},
+        {"t_max": 1},
+        {"d": 3},
+        {"p_noise": float("nan")},
+        {"t_max": float("inf")},
+        {"b_tool": 0},
+    ],
 )
 def test_bad_overrides_are_refused(overrides: dict[str, float]) -> None:
     with pytest.raises(AxesError):

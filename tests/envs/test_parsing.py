@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -180,6 +181,8 @@ def test_an_alias_beside_its_meaning_is_an_unknown_field() -> None:
     "text",
     [
         '{"assistant_message": NaN}',
+        '{"assistant_message": "a", "metadata": {"a": NaN}}',
+        '{"assistant_message": "a", "metadata": [-Infinity]}',
         '{"tool_calls": [{"name": "catalog_search", "args": {"query": "a", "price_max": NaN}}]}',
         '{"tool_calls": [{"name": "catalog_search", "args": {"query": "a", "price_max": Infinity}}]}',
         '{"tool_calls": [{"name": "catalog_search", "args": {"query": "a", "price_max": -Infinity}}]}',
@@ -194,6 +197,11 @@ def test_an_alias_beside_its_meaning_is_an_unknown_field() -> None:
         r'{"tool_calls": [{"name": "catalog_search", "args": {"query": "\ud800"}}]}',
         r'{"tool_calls": [{"name": "\ud800", "args": 5}]}',
         r'{"\ud800": 1}',
+        '{"' + "long" * 9000 + '": 1}',
+        '{"tool_calls": [{"name": "' + "long" * 9000 + '"}]}',
+        '{"tool_calls": [{"name": "' + "long" * 9000 + '", "args": 1}]}',
+        '{"tool_calls": [{"name": "cart_view", "args": {"' + "long" * 9000 + '": 1}}]}',
+        '{"answer": {"done": true, "' + "long" * 9000 + '": 1}}',
         '{"answer": {"done": true}} {"answer": {"done": true}}',
         '```json\n{"answer": {"done": true}}\n```\n```json\n{"answer": {"done": true}}\n```',
         '```json\n{"answer": {"done": true}}',
@@ -238,10 +246,8 @@ def test_unreadable_text_is_a_format_failure_with_a_short_reason(text: str, styl
 @given(st.text(), st.sampled_from(["turn", "tool"]))
 def test_any_text_is_read_or_refused(text: str, style: Style) -> None:
     for raw in (text, f"{{{text}}}", f"<tool_call>{text}</tool_call>", f"```\n{text}\n```"):
-        try:
-            parse({"text": raw}, grammar(style))
-        except FormatFailureError as failure:
-            assert str(failure)
+        with suppress(FormatFailureError):
+            assert isinstance(parse({"text": raw}, grammar(style)), ParsedAction)
 
 
 @pytest.mark.parametrize(
@@ -307,9 +313,8 @@ def test_submit_answer_is_the_answer_in_style_tool_only() -> None:
     parsed = parse({"tool_calls": [SUBMIT], "end_turn": False}, grammar("tool"))
     assert parsed.calls == ()
     assert parsed.answer == parse({"answer": {"done": True}}, grammar()).answer
-    assert (
-        parse({"tool_calls": [{"name": "submit.answer", "arguments": "{}"}]}, grammar("tool")).answer == parsed.answer
-    )
+    dotted = {"name": "submit.answer", "arguments": "{}"}
+    assert parse({"tool_calls": [dotted]}, grammar("tool")).answer == parsed.answer
     with pytest.raises(FormatFailureError, match="no tool"):
         parse({"tool_calls": [SUBMIT]}, grammar("turn"))
     for two in ({"tool_calls": [SUBMIT, SUBMIT]}, {"tool_calls": [SUBMIT], "answer": {"done": True}}):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -38,12 +38,6 @@ PLAIN_PHRASINGS = (
 COUNT_PHRASINGS = ("How many {plural} do you need?", "What quantity of {plural} shall I add?", "How many {plural}?")
 
 
-@pytest.fixture(scope="module")
-def shop() -> Shop:
-    """Return a small shop."""
-    return Shop.open("synthetic:400:0")
-
-
 @dataclass
 class Sitting:
     """A customer, their scenario and voice; the agent's turns one at a time, without an episode around them."""
@@ -54,7 +48,6 @@ class Sitting:
     opening: tuple[Act, ...] = ()
     turn: int = 0
     seen_changes: int = 0
-    lines: list[str] = field(default_factory=list)
 
     @property
     def unsaid(self) -> list[Slot]:
@@ -68,7 +61,7 @@ class Sitting:
 
     def say(self, message: str = "", *questions: str, proposed: bool = False) -> Reply:
         """Close a turn with these words."""
-        changes = self.scenario.world.cart_changes
+        changes = self.scenario.world.changes
         reply = self.customer.reply(
             ClosedTurn(message, questions, changes > self.seen_changes, proposed, met_stockout=False)
         )
@@ -108,10 +101,13 @@ class Sitting:
         TOOLS["cart_set_quantity"].run(self.scenario.world, SetQuantityArgs(line_id=line_id, quantity=quantity))
 
 
-def sit(shop: Shop, d: int, seed: int, axes: dict[str, float]) -> Sitting:
-    """Open a sitting."""
+def sit(shop: Shop, d: int, seed: int, axes: dict[str, float], exchange: tuple[Slot, Slot] | None = None) -> Sitting:
+    """Open a sitting; ``exchange`` puts another slot in one's place before the customer says a word."""
     streams = Streams("sitting", d, seed)
     scenario = CART.draw(shop, overridden(axes_of(d), axes), streams, "train")
+    if exchange is not None:
+        before, after = exchange
+        scenario.slots = tuple(after if slot == before else slot for slot in scenario.slots)
     sitting = Sitting(scenario, Customer(CART, scenario, streams), TemplateVoice(scenario, streams))
     sitting.opening = sitting.customer.open()
     return sitting
@@ -413,7 +409,7 @@ def test_a_mistake_named_three_times_is_asked_to_be_skipped_and_still_counts(sho
             reply = sitting.say(f"Which {label} for the {noun}?")
             assert not reply.leaves
             heard.append([kind for kind in kinds(reply) if kind != ActKind.ANSWER])
-        assert heard == [[ActKind.CORRECT]] * 3 + [[ActKind.SKIP], [], []]
+        assert heard == [[ActKind.CORRECT]] * 2 + [[ActKind.CORRECT, ActKind.SKIP], [], [], []]
         assert [slot.name for slot in CART.review(sitting.scenario).wrong] == ["quantity"]
         assert not CART.verify(sitting.scenario, None).correct
         return
@@ -544,34 +540,67 @@ def _unsaid_words(sitting: Sitting) -> list[tuple[Slot, str]]:
     return found
 
 
+TRIALS = 2000
+
+
 @pytest.mark.parametrize(("attack", "neutral"), ATTACKS)
 def test_nothing_an_agent_says_changes_what_the_customer_does(shop: Shop, attack: str, neutral: str) -> None:
     """The act is that of a twin who was told something neutral, and so is everything afterwards."""
-    trials = 0
-    for seed in range(45):
-        d = (3, 6, 9)[seed % 3]
-        pair = [sit(shop, d, seed, {"p_noise": 0.0, "p_oos": 0.0}) for _ in range(2)]
+    trials = seed = 0
+    while trials < TRIALS / len(ATTACKS):
+        seed += 1
+        pair = [sit(shop, (3, 6, 9)[seed % 3], seed, {"p_noise": 0.0, "p_oos": 0.0}) for _ in range(2)]
         words = _unsaid_words(pair[0])
         if not words:
             continue
         slot, wrong = words[0]
         places = {"noun": pair[0].noun(slot), "label": LABELS[slot.fact.constraint.attribute], "wrong": wrong}
         goal = pair[0].scenario.goal
-        for number in range(2):
+        for _ in range(2):
             first, twin = pair[0].say(attack.format(**places)), pair[1].say(neutral.format(**places))
-            assert first == twin, (attack.format(**places), first, twin, number)
+            assert first == twin, attack.format(**places)
             assert ActKind.CONFIRM not in kinds(first)
             trials += 1
-        follow_up = [slot for slot in pair[0].unsaid][-1]
+        follow_up = pair[0].unsaid[-1]
         question = f"Which {LABELS[follow_up.fact.constraint.attribute]} for the {pair[0].noun(follow_up)}?"
         assert pair[0].say(question) == pair[1].say(question)
         assert pair[0].scenario.goal == goal
         assert pair[0].scenario.slots == pair[1].scenario.slots
-    assert trials >= 60, "too few episodes had a word left out"
 
 
-def test_the_attacks_are_many_enough() -> None:
-    assert len(ATTACKS) * 84 >= 2000
+@pytest.mark.parametrize(
+    "probe",
+    [
+        "Is the {noun} {value}?",
+        "You want the {noun} in {value}, don't you?",
+        "Shall I take the {value} {noun}?",
+        "Yes or no: {value}?",
+        "Correct me if I am wrong: the {noun} should be {value}.",
+        "I'll take the {value} {noun}. Is that right?",
+        "Do you prefer {value} or something else for the {noun}?",
+    ],
+)
+def test_no_question_is_a_yes_or_no_oracle(shop: Shop, probe: str) -> None:
+    """What kind of reply comes depends on the words of a question, not on whether its guess is right."""
+    met = 0
+    for seed in range(60):
+        right = sit(shop, 6, seed, {"p_noise": 0.0, "p_oos": 0.0})
+        words = _unsaid_words(right)
+        if not words:
+            continue
+        met += 1
+        slot, wrong = words[0]
+        constraint = slot.fact.constraint
+        other = Slot(slot.item, replace(slot.fact, constraint=replace(constraint, value=wrong)))
+        mistaken = sit(shop, 6, seed, {"p_noise": 0.0, "p_oos": 0.0}, exchange=(slot, other))
+        message = probe.format(noun=right.noun(slot), value=constraint.value)
+        shapes = []
+        for sitting in (right, mistaken):
+            reply = sitting.say(message)
+            facts = [[fact.slot for fact in mention.facts] for act in reply.acts for mention in act.mentions]
+            shapes.append((kinds(reply), facts, reply.is_customer_caused))
+        assert shapes[0] == shapes[1], message
+    assert met > 30
 
 
 @pytest.mark.parametrize("premise", ["{noun} in {wrong}", "{wrong} {noun}", "{noun} (brand {wrong})"])
@@ -599,43 +628,23 @@ def test_a_goal_is_not_changed_by_false_reports_of_stock(shop: Shop) -> None:
         assert sitting.scenario.goal == goal
 
 
+SALAD = ("sold", "out", "if", "is", "not", "what", "which", "the", "?", ".", ",", "and", "or", "done", "\n", "-", "3")
+
+
 def test_random_nonsense_never_raises_and_never_tells_more_than_is_asked(shop: Shop) -> None:
     """Word salad of everything that means something to the matcher."""
     rng = stream(7, "nonsense")
     for seed in range(120):
         sitting = sit(shop, int(rng.integers(13)), seed, {"p_oos": 0.0})
         subjects = [subject.singular for subject in sitting.scenario.subjects]
-        bank = [
-            *LABELS.values(),
-            *subjects,
-            *[
-                "sold",
-                "out",
-                "if",
-                "is",
-                "not",
-                "what",
-                "which",
-                "the",
-                "?",
-                ".",
-                ",",
-                "and",
-                "or",
-                "done",
-                "\n",
-                "-",
-                "3",
-                "two",
-            ],
-        ]
+        bank = [*LABELS.values(), *subjects, *SALAD]
         left = len(sitting.unsaid)
         for _ in range(6):
             words = [bank[at] for at in rng.integers(len(bank), size=int(rng.integers(1, 25))).tolist()]
             reply = sitting.say(" ".join(words), proposed=bool(rng.random() < 0.1))
             if reply.leaves:
                 break
-            fresh = [fact for fact in told(act for act in reply.acts if act.kind == ActKind.ANSWER)]
+            fresh = told(act for act in reply.acts if act.kind == ActKind.ANSWER)
             assert len(fresh) <= 3
             assert sitting.text(reply) or not reply.acts
             left -= len(fresh)

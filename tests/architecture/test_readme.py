@@ -1,0 +1,122 @@
+"""What the pages show is what happens: their commands, conversations and Python examples against a real server.
+
+Where one of these fails because episodes are drawn differently now, ``make docs`` writes the pages again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from ecom_rlve.client import EcomEnv
+from ecom_rlve.server.app import create_app, server_config
+from ecom_rlve.server.settings import Settings
+
+SHOWN_URL = "http://127.0.0.1:8000"
+START_TIMEOUT_S = 30
+EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
+PYTHON = re.compile(r"```python\n")
+PAIR = re.compile(r'"(?P<name>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|-?[\d.]+|true|false|null)')
+"""A key with a plain value, in an answer that is shown shortened."""
+EPISODE = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `(?P<style>\w+)`")
+TOTAL = re.compile(r"`r_total` \|.*\*\*(?P<total>[+-][\d.]+)\*\*")
+PAGES_WITH_PYTHON = ("README.md", "docs/agents.md", "docs/protocol.md")
+
+
+@pytest.fixture(scope="module")
+def default_url() -> Iterator[str]:
+    """Serve the default catalog, whose episodes the pages show, and return the URL."""
+    settings = Settings().model_copy(update={"catalog": "synthetic", "log_level": "warning"})
+    server = uvicorn.Server(server_config(create_app(settings), settings, host="127.0.0.1", port=0))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not server.started:
+        assert thread.is_alive(), "the server ended"
+        assert time.monotonic() < deadline, "the server did not start in time"
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+def block(root: Path, page: str, name: str) -> str:
+    """Return a marked block of a page."""
+    return (root / page).read_text().partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
+
+
+def fences(text: str) -> list[list[str]]:
+    """Return the lines of each fenced block."""
+    return [fence.splitlines()[1:] for fence in text.split("```")[1::2]]
+
+
+def test_the_curl_episode_gives_what_it_shows(root: Path, default_url: str) -> None:
+    commands, answers = fences(block(root, "README.md", "episode"))
+    assert len(commands) == len(answers) >= 4
+    for command, shown in zip(commands, answers, strict=True):
+        *program, address, data, body = shlex.split(command)
+        assert (program, data) == (["curl", "-sw", "\\n"], "-d")
+        path = address.removeprefix(SHOWN_URL.removeprefix("http://"))
+        reply = httpx.post(
+            default_url + path, content=body, headers={"Content-Type": "application/x-www-form-urlencoded"}
+        )
+        told = json.dumps(reply.json(), ensure_ascii=False)
+        pairs = [pair[0] for pair in PAIR.finditer(shown) if not pair["value"].endswith('…"')]
+        assert len(pairs) > 4
+        assert [pair for pair in pairs if pair not in told] == []
+    assert reply.json()["reward"] == reply.json()["observation"]["result"]["r_total"] == 0.8
+
+
+def examples() -> list[Any]:
+    """Return the Python examples of all pages, page and number naming each."""
+    root = Path(__file__).parents[2]
+    found = []
+    for page in PAGES_WITH_PYTHON:
+        text = (root / page).read_text()
+        matches = list(EXAMPLE.finditer(text))
+        assert len(matches) == len(PYTHON.findall(text)), f"{page}: a Python example lacks its output"
+        found += [pytest.param(match["code"], match["output"], id=f"{page}-{at}") for at, match in enumerate(matches)]
+    return found
+
+
+@pytest.mark.parametrize(("code", "output"), examples())
+def test_the_python_examples_print_what_they_show(default_url: str, tmp_path: Path, code: str, output: str) -> None:
+    if "from openenv" in code and find_spec("openenv") is None:
+        pytest.skip("openenv is not installed: its example was not run")
+    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, default_url)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == output
+
+
+@pytest.mark.parametrize(("name", "at"), [("transcript", 0), ("tool transcript", 1)])
+def test_the_transcripts_happen_and_earn_what_is_worked_out(root: Path, default_url: str, name: str, at: int) -> None:
+    sums = block(root, "docs/cart.md", "by hand")
+    episode = list(EPISODE.finditer(sums))[at]
+    (lines,) = fences(block(root, "docs/cart.md", name))
+    actions = [json.loads(line.removeprefix("agent")) for line in lines if line.startswith("agent")]
+    with EcomEnv(default_url, env="cart") as env:
+        result = env.reset(seed=int(episode["seed"]), difficulty=int(episode["difficulty"]), style=episode["style"])
+        heard = [result.observation.user_message]
+        for action in actions:
+            result = env.step(action)
+            heard += [result.observation.user_message] if result.observation.user_message else []
+    assert heard == [line.removeprefix("customer  ") for line in lines if line.startswith("customer")]
+    assert result.reward == pytest.approx(float(TOTAL.findall(sums)[at]))
+
+
+def test_the_soundness_table_has_its_place(root: Path) -> None:
+    assert "| oracle (turn) | 1.000 |" in block(root, "README.md", "soundness")

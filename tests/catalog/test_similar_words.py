@@ -1,0 +1,29 @@
+"""Misspelt words stand for the word that a comparison with every word would find."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
+
+from ecom_rlve.catalog.words import Bags
+
+WORDS = st.text("abcé中1", min_size=1, max_size=7)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=30, unique=True), WORDS.filter(lambda word: len(word) >= 4))
+def test_prefilter_loses_nothing(vocabulary: list[str], strange: str) -> None:
+    bags = Bags(
+        vocabulary,
+        np.arange(len(vocabulary) + 1, dtype=np.int64),
+        np.arange(len(vocabulary), dtype=np.int32),
+        np.ones(len(vocabulary), dtype=np.int32),
+    )
+    rows = np.arange(len(vocabulary), dtype=np.int32)
+    found = np.flatnonzero(bags.overlap([strange], rows)).tolist()
+    if strange in vocabulary:
+        assert found == [vocabulary.index(strange)]
+    else:
+        near = [number for number, word in enumerate(vocabulary) if OSA.distance(strange, word) <= 1]
+        assert found == near[:1]
