@@ -62,6 +62,12 @@ class Environment(ABC, Generic[Goal]):
     """Changes where scores stop being comparable."""
     tool_names: ClassVar[tuple[str, ...]]
     answer: ClassVar[type[Answer]]
+    errand: ClassVar[str]
+    """What the customer calls it when they come back to it: "the return"."""
+    empties_shelves: ClassVar[bool] = False
+    """Products are sold out from the start."""
+    is_journey: ClassVar[bool] = False
+    """Made of several of the others."""
     replaces_sold_out: ClassVar[bool] = True
     """Told that a wanted thing is sold out, the customer says what to take instead, or that it is not; where False
     they leave that to the agent."""
@@ -75,8 +81,12 @@ class Environment(ABC, Generic[Goal]):
         """Return the highest difficulty that the catalog can serve, -1 where it can serve none."""
 
     @abstractmethod
+    def draw_in(self, world: World, streams: Streams) -> Scenario[Goal]:
+        """Draw a scenario in a world, with targets of its split; raises ``GenerationError`` after 50 redraws."""
+
     def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[Goal]:
-        """Draw a scenario with targets of the split; raises ``GenerationError`` after 50 redraws."""
+        """Draw a scenario in a world of its own."""
+        return self.draw_in(World(shop, axes, streams, split), streams)
 
     @abstractmethod
     def review(self, scenario: Scenario[Goal], proposal: Answer | None) -> Review:

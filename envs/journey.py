@@ -1,6 +1,6 @@
 """Several errands in one conversation: which is begun, which is open, and the customer who moves between them.
 
-The customer interrupts one errand with the next and comes back to it, or moves on when one is closed (SPEC §6, JOURNEY).
+The customer interrupts one errand with the next and comes back to it, or moves on when one is closed (SPEC §6).
 """
 
 from __future__ import annotations

@@ -84,7 +84,7 @@ class Shop:
         return {**card, "title": whole} if len(whole) > len(card["title"]) else card
 
     def _headed(self, row: int, title: int) -> dict[str, Any]:
-        """Return a card without attributes, its title cut to ``title`` characters, and further where it is too large."""
+        """Return a card without attributes, its title cut to ``title`` characters, or more where it is too large."""
         catalog = self.catalog
         card: dict[str, Any] = {
             "product_id": catalog.ids[row],

@@ -6,7 +6,7 @@ Goal, tools and verifier read this one object. It is the only mutable thing of a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
 
@@ -56,7 +56,6 @@ class World:
         shop: Shop,
         axes: Axes,
         streams: Streams,
-        draw_history: Callable[[], tuple[int, ...]],
         split: Split = "train",
     ) -> None:
         self.shop = shop
@@ -64,7 +63,8 @@ class World:
         self.streams = streams
         self.split = split
         """Of the products that the customer has ordered."""
-        self._draw_history = draw_history
+        self.draw_history: Callable[[], tuple[int, ...]] = tuple
+        """Draws the visit history when it is first asked for; empty unless an environment says otherwise."""
         self.cart: list[CartLine] = []
         self.changes = 0
         """Times that something the customer can see was changed: cart lines, returns, exchanges."""
@@ -87,6 +87,8 @@ class World:
         """Ranked and degraded result lists by search, so that paging is consistent and cheap."""
         self.returns: list[Return] = []
         """Returns and exchanges that the agent has initiated, in order."""
+        self._cart_before: dict[tuple[int, str], int] = {}
+        self._returns_before = 0
         self.sections_read: set[str] = set()
         """Ids of sections of the policy book that the agent has read."""
         self.orders_read: set[str] = set()
@@ -97,10 +99,32 @@ class World:
         self._terms: dict[tuple[str, bool], ReturnTerms] = {}
         self._variants: dict[int, tuple[Variant, ...]] = {}
 
+    def begin_errand(self) -> None:
+        """Let what is done from now on count for a new errand."""
+        self._cart_before = {(line.row, line.variant.id): line.quantity for line in self.cart}
+        self._returns_before = len(self.returns)
+
+    @property
+    def errand_cart(self) -> list[CartLine]:
+        """The cart's lines without what was in it before the errand."""
+        if not self._cart_before:
+            return self.cart
+        lines = []
+        for line in self.cart:
+            more = line.quantity - self._cart_before.get((line.row, line.variant.id), 0)
+            if more > 0:
+                lines.append(replace(line, quantity=more))
+        return lines
+
+    @property
+    def errand_returns(self) -> list[Return]:
+        """Returns and exchanges that were initiated since the errand began."""
+        return self.returns[self._returns_before :]
+
     @cached_property
     def history(self) -> tuple[int, ...]:
         """Rows of the visit history in the order shown; drawn when first asked for."""
-        return self._draw_history()
+        return self.draw_history()
 
     @cached_property
     def today(self) -> date:
