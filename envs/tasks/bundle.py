@@ -70,7 +70,7 @@ _OPENING = bank(
 
 
 class BundleAnswer(Answer):
-    """The products for the project."""
+    """The products for the project; never cut to a length, as what is too much costs precision."""
 
     recommended_product_ids: list[str] = Field(default_factory=list, description="One product for each kind of thing.")
 

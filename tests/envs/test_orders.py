@@ -99,8 +99,8 @@ def test_equal_seeds_give_equal_histories_and_others_do_not(shop: Shop) -> None:
 
 def test_only_its_own_axes_move_the_history(shop: Shop) -> None:
     plain = world(shop, 5).orders
-    others = {"p_missing": 1.0, "eps_rank": 0.3, "t_max": 9, "top_k": 50, "b_tool": 1, "m": 2, "p_noise": 0.1}
-    assert world(shop, 5, **others).orders == plain
+    moved = world(shop, 5, p_missing=1.0, eps_rank=0.3, t_max=9, top_k=50, b_tool=1, m=2, p_noise=0.1)
+    assert moved.orders == plain
     assert len(world(shop, 5, h_orders=40).orders) == 40
 
 

@@ -37,7 +37,7 @@ def test_the_expert_does_the_job(store: Shop, d: int, style: Style, least: float
     assert fmean(played(store, "expert", d, seed, style).is_correct for seed in range(30)) >= least
 
 
-@pytest.mark.parametrize("d", [6, 9])
+@pytest.mark.parametrize("d", [9, 12])
 def test_lazy_rungs_do_it_worse(store: Shop, d: int) -> None:
     means = {name: fmean(played(store, name, d, seed).r_total for seed in range(30)) for name in ("expert", *LAZY)}
     assert max(means, key=lambda name: means[name]) == "expert"

@@ -28,6 +28,8 @@ _FEW = 20
 _PAGES = 6
 """Pages of one search that are looked at, at most."""
 _SORTS = ("price_asc", "rating_desc", "ship_days_asc", "relevance")
+_SOLD_TOGETHER = 3
+"""Products that sell out at once."""
 _SHORT_TALK = 4
 """Turn budget of the easiest conversations, in which nothing sells out."""
 _LABELS = {"ship_days": "delivery time", "color": "colour", "flavor": "flavour"}
@@ -72,6 +74,10 @@ class RecommendingExpert(ABC):
         self._text = ""
         self._cards: dict[str, Card] = {}
         """Every product shown, as last seen, in order of first sight."""
+        self._batch = 0
+        self._first_sight: dict[str, int] = {}
+        self._last_sight: dict[str, int] = {}
+        """Numbers of the batches of results in which a product was seen first and last, by id."""
         self._category: str | None = None
         self._searches: dict[str, Candidates] = {}
         self._known: dict[str, list[str]] = {}
@@ -83,7 +89,6 @@ class RecommendingExpert(ABC):
         self._sent: list[Sent] = []
         self._picks, self._wished = 3, 2
         self._is_long = False
-        self._looked_again = False
         self._proposed = False
 
     @abstractmethod
@@ -107,10 +112,15 @@ class RecommendingExpert(ABC):
         observation = result.observation
         if observation.instructions:
             self._read_brief(observation)
+        seen = {}
         for answer, (_, take) in zip(observation.tool_results, self._sent, strict=False):
-            for card in (answer.result or {}).get("results", ()):
-                self._cards[card["product_id"]] = card
+            seen |= {card["product_id"]: card for card in (answer.result or {}).get("results", ())}
             take(answer)
+        self._cards |= seen
+        self._batch += 1
+        for product_id in seen:
+            self._first_sight.setdefault(product_id, self._batch)
+            self._last_sight[product_id] = self._batch
         if observation.user_message:
             self._text += f"\n{observation.user_message}"
         question, sent, answer_now = self._decide(observation.tool_calls_left, observation.turns_left)
@@ -141,15 +151,16 @@ class RecommendingExpert(ABC):
         if self._category is None:
             return questions, self._first_search(room)[:room], None
         calls = self._collect(wishes, room)
+        again = self._look_again(wishes)
         if calls or questions:
+            # The last look before the answer goes first: the best may have sold out since it was shown.
+            calls = [*again, *calls] if turns_left == 2 else [*calls, *again]
             return questions, calls[:room], None
         if self._skill.guesses and not self._proposed:
             self._proposed = True
             return [], [], {**self._answer(wishes), "done": False}
-        if self._is_long and self._skill.minds_stock and not self._looked_again and room:
-            self._looked_again = True
-            if again := self._look_again(wishes, room):
-                return [], again, None
+        if again:
+            return [], again[:room], None
         return [], [], self._answer(wishes)
 
     def _answer(self, wishes: Wishes) -> dict[str, Any]:
@@ -265,15 +276,36 @@ class RecommendingExpert(ABC):
         best = suggested[1].split(", ") if suggested else []
         self._known[name] += [value for value in best if language.is_said(value, said)][:1]
 
-    def _look_again(self, wishes: Wishes, room: int) -> list[Sent]:
-        """Return looks at the best candidates: they may have sold out since they were shown."""
+    def _look_again(self, wishes: Wishes) -> list[Sent]:
+        """Return a look at the best candidate, where it may have sold out since it was shown."""
+        ranked = self._ranked(wishes)
+        if not (self._is_long and self._skill.minds_stock) or not ranked or self._is_safe(ranked):
+            return []
 
         def take(answer: ToolResult) -> None:
             product = (answer.result or {}).get("product")
             if product is not None:
                 self._cards[product["product_id"]]["in_stock"] = product["in_stock"]
+                self._last_sight[product["product_id"]] = self._batch + 1
 
-        return [(call("catalog_get_product", product_id=best), take) for best in self._ranked(wishes)[:room]]
+        return [(call("catalog_get_product", product_id=ranked[0]), take)]
+
+    def _is_safe(self, ranked: list[str]) -> bool:
+        """Tell whether the best was seen after the moment at which it could sell out.
+
+        That is when it, another good one and three that are no match for these had been shown.
+        """
+        best, *others = ranked
+        picks = ranked[: self._picks]
+        rest = sorted(
+            self._first_sight[card["product_id"]]
+            for card in self._cards.values()
+            if card["category"] == self._category and card["product_id"] not in picks
+        )
+        if not others or len(rest) < _SOLD_TOGETHER:
+            return True
+        moments = (self._first_sight[best], min(self._first_sight[other] for other in others), rest[_SOLD_TOGETHER - 1])
+        return self._last_sight[best] > max(moments)
 
     def _fitting(self, wishes: Wishes) -> list[Card]:
         """Return cards of the category that can be bought, as far as this agent minds, and that meet the wishes.
