@@ -10,38 +10,53 @@ import json
 import sys
 import time
 from hashlib import blake2b
-from typing import Any
 
-YEAR_S = 365 * 24 * 3600.0
+from ecom_rlve.client import StepResult
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents.oracle import Oracle
+from ecom_rlve.models import Style
+
+YEAR = datetime.timedelta(days=365)
 EPISODES = 50
 
 
+class LaterMoment(datetime.datetime):
+    """A clock that is a year ahead."""
+
+    @classmethod
+    def now(cls, tz: datetime.tzinfo | None = None) -> LaterMoment:
+        """Return the moment a year from now."""
+        return cls.fromtimestamp(time.time(), tz)
+
+
+class LaterDay(datetime.date):
+    """A calendar that is a year ahead."""
+
+    @classmethod
+    def today(cls) -> LaterDay:
+        """Return the day a year from today."""
+        return cls.fromtimestamp(time.time())
+
+
 def move_clock() -> None:
-    """Put this process's clock a year ahead."""
-    real_time, real_datetime = time.time, datetime.datetime
+    """Put the clocks that this package could read a year ahead.
 
-    class Later(real_datetime):  # type: ignore[misc,valid-type]
-        @classmethod
-        def now(cls, tz: Any = None) -> Any:
-            return real_datetime.now(tz) + datetime.timedelta(seconds=YEAR_S)
-
-    class LaterDay(datetime.date):
-        @classmethod
-        def today(cls) -> Any:
-            return real_datetime.now().date() + datetime.timedelta(seconds=YEAR_S)
-
-    time.time = lambda: real_time() + YEAR_S
-    datetime.datetime, datetime.date = Later, LaterDay  # type: ignore[misc]
+    The types are replaced in our own modules only: extension modules hold on to the originals.
+    """
+    real = time.time
+    time.time = lambda: real() + YEAR.total_seconds()
+    ours = [module for name, module in sys.modules.items() if name.startswith("ecom_rlve")]
+    for module in ours:
+        for name, later in (("datetime", LaterMoment), ("date", LaterDay)):
+            if isinstance(getattr(module, name, None), type):
+                setattr(module, name, later)
 
 
-def transcript(number: int, shop: Any) -> bytes:
+def transcript(number: int, shop: Shop) -> bytes:
     """Return what an agent saw and did in one episode."""
-    from ecom_rlve.client import StepResult
-    from ecom_rlve.envs.episode import Episode, EpisodeSpec
-    from ecom_rlve.evaluation.agents import make_agent
-    from ecom_rlve.evaluation.agents.oracle import Oracle
-
-    style = "tool" if number % 5 == 4 else "turn"
+    style: Style = "tool" if number % 5 == 4 else "turn"
     spec = EpisodeSpec("CART", difficulty=number % 13, seed=number, style=style)
     episode = Episode(shop, spec, f"episode-{number}")
     agent = Oracle(shop) if number % 3 == 2 else make_agent("expert", "CART", number)
@@ -59,8 +74,6 @@ def main() -> None:
     """Print the hash."""
     if "--a-year-later" in sys.argv:
         move_clock()
-    from ecom_rlve.envs.shop import Shop
-
     shop = Shop.open("synthetic:400:0")
     hasher = blake2b(digest_size=16)
     for number in range(EPISODES):
