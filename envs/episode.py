@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ecom_rlve import __version__
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import axes_of, overridden
-from ecom_rlve.envs.environment import Answer, Environment, Scenario
+from ecom_rlve.envs.environment import Environment, Scenario
 from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
 from ecom_rlve.envs.instructions import instructions, tool_schemas
 from ecom_rlve.envs.observing import LogEntry, fitted, log_messages

@@ -59,7 +59,7 @@ def introduced(speaker: Speaker, act: Act) -> str:
     if act.bank is None:
         raise ValueError(f"{act.kind} needs sentences of its environment")
     speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
-    parts = [speaker.say(act.bank, **dict(act.places))]
+    parts = [speaker.say(act.bank, (), **dict(act.places))]
     for mention in act.mentions:
         quantity, rest = split_quantity(mention)
         circumstances, facts = split_circumstances(rest)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from numpy.random import Generator
 
 from ecom_rlve.envs.simulator import templates
-from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Bank, Mention
 from ecom_rlve.envs.simulator.opening import introduced, opening, opening_of, wishes
 from ecom_rlve.envs.simulator.persona import Persona
 from ecom_rlve.envs.simulator.speaker import Speaker, named, split_circumstances, split_quantity, things
@@ -60,9 +60,9 @@ def _answer(speaker: Speaker, act: Act) -> str:
 class _Banks:
     """How one act tells facts: of an item that is named, of one that goes without saying, and a quantity."""
 
-    item: templates.Bank
-    bare: templates.Bank
-    count: templates.Bank
+    item: Bank
+    bare: Bank
+    count: Bank
 
 
 _ANSWER_BANKS = _Banks(templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.ANSWER_COUNT)
@@ -136,7 +136,7 @@ def _skip(speaker: Speaker, act: Act) -> str:
     return speaker.say(templates.SKIP, item=item)
 
 
-def _fixed(bank: templates.Bank) -> Callable[[Speaker, Act], str]:
+def _fixed(bank: Bank) -> Callable[[Speaker, Act], str]:
     """Return a speaker that says a sentence of the bank about the mentioned items."""
     return lambda speaker, act: speaker.say(bank, item=named(act.mentions))
 

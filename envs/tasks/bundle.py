@@ -36,7 +36,7 @@ from ecom_rlve.envs.simulator.templates import bank
 from ecom_rlve.envs.solving import search_showing
 from ecom_rlve.envs.stockout import TOGETHER, StockoutPlan
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _REACTED_TO = 3
@@ -124,6 +124,7 @@ class BundleEnvironment(Environment[BundleGoal]):
     id = "BUNDLE"
     title = "Bundle planning"
     version = "1"
+    errand = "my project"
     tool_names = ("catalog_search", "catalog_get_product", "ask_user")
     answer = BundleAnswer
 
@@ -134,8 +135,9 @@ class BundleEnvironment(Environment[BundleGoal]):
         kinds = len(usable_kinds(shop))
         return max((d for d in range(MAX_DIFFICULTY + 1) if needs_at(d) <= kinds), default=-1)
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[BundleGoal]:
-        project, anchors, redraws = draw_things(shop, needs_at(axes.d), streams.stream("things"), split)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[BundleGoal]:
+        shop, axes = world.shop, world.axes
+        project, anchors, redraws = draw_things(shop, needs_at(axes.d), streams.stream("things"), world.split)
         rng = streams.stream("wishes")
         needs = tuple(draw_need(shop, kind, row, wishes_at(axes.m), rng) for kind, row in anchors)
         prices = shop.catalog.column("price").values
@@ -143,7 +145,7 @@ class BundleEnvironment(Environment[BundleGoal]):
         kinds = [shop.catalog.categories[shop.catalog.category_index[need.category]] for need in needs]
         return Scenario(
             goal=goal,
-            world=World(shop, axes, streams, lambda: ()),
+            world=world,
             subjects=(
                 Subject(project.name, f"{project.name}s", kinds[0].name),
                 *(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),

@@ -78,6 +78,7 @@ class CartEnvironment(Environment[CartGoal]):
     id = "CART"
     title = "Cart building"
     version = "1"
+    errand = "my cart"
     tool_names = (
         "catalog_search",
         "catalog_get_variants",
@@ -97,10 +98,11 @@ class CartEnvironment(Environment[CartGoal]):
         kinds = len(shop.kinds(_LEAST_OF_A_KIND))
         return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= kinds), default=-1)
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[CartGoal]:
-        drawn, redraws = _draw_products(shop, items_at(axes.d), streams.stream("products"), split)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[CartGoal]:
+        shop, axes = world.shop, world.axes
+        drawn, redraws = _draw_products(shop, items_at(axes.d), streams.stream("products"), world.split)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
-        world = World(shop, axes, streams, lambda: _history(shop, streams.stream("history"), targets))
+        world.draw_history = lambda: _history(shop, streams.stream("history"), targets)
         items = _draw_wishes(world, [row for row, _ in drawn])
         slots = [
             Slot(item, fact)
@@ -118,7 +120,7 @@ class CartEnvironment(Environment[CartGoal]):
         )
 
     def review(self, scenario: Scenario[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
-        cart = scenario.world.cart
+        cart = scenario.world.errand_cart
         wanted = {item.row: at for at, item in enumerate(scenario.goal.items) if item is not None}
         wrong: set[tuple[int, str]] = set()
         for row, at in wanted.items():
@@ -349,7 +351,7 @@ def _units(scenario: Scenario[CartGoal]) -> tuple[dict[tuple[int, str], int], di
     is_free = {item.row for item in items if item.variant is None}
     wanted = {(item.row, item.variant.id if item.variant else ""): item.quantity for item in items}
     given: Counter[tuple[int, str]] = Counter()
-    for line in scenario.world.cart:
+    for line in scenario.world.errand_cart:
         given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
     return wanted, dict(given)
 

@@ -31,7 +31,7 @@ from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention, SlotKind
 from ecom_rlve.envs.simulator.templates import bank
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _BRIEF = (
@@ -132,6 +132,7 @@ class StatusEnvironment(Environment[StatusGoal]):
     id = "STATUS"
     title = "Order tracking"
     version = "1"
+    errand = "my order"
     tool_names = ("order_list", "order_get", "ask_user")
     answer = StatusAnswer
 
@@ -141,8 +142,8 @@ class StatusEnvironment(Environment[StatusGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return MAX_DIFFICULTY if len(shop.kinds(1)) >= MIN_KINDS else -1
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[StatusGoal]:
-        return scenario_in(World(shop, axes, streams, tuple, split), streams)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[StatusGoal]:
+        return scenario_in(world, streams)
 
     def opening(self, scenario: Scenario[StatusGoal], said: Collection[Slot]) -> Act:
         goal, subject = scenario.goal, scenario.subjects[0]

@@ -18,7 +18,7 @@ from ecom_rlve.envs.policy_facts import fact_of
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _BRIEF = (
@@ -38,6 +38,7 @@ class PolicyEnvironment(Environment[PolicyGoal]):
     id = "POLICY"
     title = "Policy Q&A"
     version = "1"
+    errand = "my question"
     tool_names = ("policy_search", "policy_get", "ask_user", "datetime_now")
     answer = PolicyAnswer
 
@@ -47,8 +48,8 @@ class PolicyEnvironment(Environment[PolicyGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return MAX_DIFFICULTY if shop.departments else -1
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[PolicyGoal]:
-        return scenario_in(World(shop, axes, streams, tuple, split), streams)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[PolicyGoal]:
+        return scenario_in(world, streams)
 
     def opening(self, scenario: Scenario[PolicyGoal], said: Collection[Slot]) -> Act:
         goal = scenario.goal

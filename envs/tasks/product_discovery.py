@@ -99,6 +99,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     id = "PD"
     title = "Product discovery"
     version = "1"
+    errand = "my search"
 
     def brief(self, axes: Axes) -> str:
         return _BRIEF.format(m=axes.m, k=axes.k_rec)
@@ -106,14 +107,14 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return shop.derive(_max_difficulty)
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[DiscoveryGoal]:
-        constraints, fitting, redraws = _draw_constraints(shop, axes, streams, split)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
+        shop, axes = world.shop, world.axes
+        constraints, fitting, redraws = _draw_constraints(shop, axes, streams, world.split)
         kind = shop.catalog.category_of(int(fitting[0]))
         dimensions = _dimensions(constraints)
         priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
         wanted = preferences.gains(shop.catalog, fitting, dimensions, priority).best_rows(1)[0]
         facts = (*facts_of(constraints), preferences.priority_fact(priority))
-        world = World(shop, axes, streams, lambda: (), split)
         world.full_cards = True
         return Scenario(
             goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),

@@ -27,7 +27,7 @@ from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact
 from ecom_rlve.envs.simulator.templates import bank
 from ecom_rlve.envs.solving import search_showing
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _REDRAWS = 50
@@ -88,6 +88,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
     id = "RETURN"
     title = "Return and exchange"
     version = "1"
+    errand = "the return"
     tool_names = (
         "order_list",
         "order_get",
@@ -109,8 +110,8 @@ class ReturnEnvironment(Environment[ReturnGoal]):
         most = most_constraints(shop)
         return max((d for d in range(MAX_DIFFICULTY + 1) if axes_of(d).m <= most), default=-1)
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[ReturnGoal]:
-        return scenario_in(World(shop, axes, streams, tuple, split), streams)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[ReturnGoal]:
+        return scenario_in(world, streams)
 
     def opening(self, scenario: Scenario[ReturnGoal], said: Collection[Slot]) -> Act:
         act = super().opening(scenario, said)
@@ -120,7 +121,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
     def review(self, scenario: Scenario[ReturnGoal], proposal: Answer | None) -> Review:
         goal, world = scenario.goal, scenario.world
         wrong: set[tuple[int, str]] = set()
-        done = next((each for each in world.returns if each.line_id == goal.line_id), None)
+        done = next((each for each in world.errand_returns if each.line_id == goal.line_id), None)
         if done is not None:
             wrong |= {(_THING, name) for name in ("reason", "method") if getattr(done, name) != getattr(goal, name)}
         offered = _offered(scenario, proposal)
@@ -133,7 +134,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
             wrong |= {(_NEW, slot.name) for slot in unmet}
         share = _share(scenario, offered)
         is_unwanted = offered is not None and (goal.replacement is None or share == 0)
-        stray = is_unwanted or any(each.line_id != goal.line_id for each in world.returns)
+        stray = is_unwanted or any(each.line_id != goal.line_id for each in world.errand_returns)
         slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
         is_complete = done is not None and not slots and not stray and share == 1
         return Review(slots, stray, is_complete, hides_unsaid=proposal is not None)
@@ -141,7 +142,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
     def verify(self, scenario: Scenario[ReturnGoal], answer: Answer | None) -> Verdict:
         goal, world = scenario.goal, scenario.world
         ids = world.shop.catalog.ids
-        exchanged = tuple(ids[done.new_row] for done in world.returns if done.new_row is not None)
+        exchanged = tuple(ids[done.new_row] for done in world.errand_returns if done.new_row is not None)
         if not isinstance(answer, ReturnAnswer):
             return Verdict(Fraction(-1), correct=False, output_ids=exchanged)
         is_selected = (answer.selected_order_id, answer.selected_line_id) == (goal.order_id, goal.line_id)
@@ -176,7 +177,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
         else:
             calls = [{"name": "return_initiate", "args": {**line, "reason": goal.reason, "method": goal.method}}]
             answer = {**selected, "resolution": "returned", "recommended_product_ids": [new_id] if new_id else []}
-        return {"tool_calls": [] if world.returns else calls, "answer": answer}
+        return {"tool_calls": [] if world.errand_returns else calls, "answer": answer}
 
     def goal_json(self, scenario: Scenario[ReturnGoal]) -> dict[str, Any]:
         goal = scenario.goal
@@ -269,7 +270,7 @@ def _remembered(
 def _offered(scenario: Scenario[ReturnGoal], answer: Answer | None) -> int | None:
     """Return the product given or recommended instead: by the exchange of the line, else by the answer's first id."""
     goal, catalog = scenario.goal, scenario.world.shop.catalog
-    for done in scenario.world.returns:
+    for done in scenario.world.errand_returns:
         if done.line_id == goal.line_id and done.new_row is not None:
             return done.new_row
     if isinstance(answer, ReturnAnswer) and answer.recommended_product_ids:
@@ -291,10 +292,10 @@ def _return_score(scenario: Scenario[ReturnGoal], answer: ReturnAnswer) -> Fract
     goal, world = scenario.goal, scenario.world
     if not goal.is_eligible:
         is_told = answer.resolution == "not_eligible" and goal.line_id in world.eligibility_read
-        return Fraction(1 if is_told and not world.returns else -1)
-    if [(done.order_id, done.line_id) for done in world.returns] != [(goal.order_id, goal.line_id)]:
+        return Fraction(1 if is_told and not world.errand_returns else -1)
+    if [(done.order_id, done.line_id) for done in world.errand_returns] != [(goal.order_id, goal.line_id)]:
         return Fraction(-1)
-    done = world.returns[0]
+    done = world.errand_returns[0]
     if answer.resolution != ("exchanged" if done.method == EXCHANGE else "returned"):
         return Fraction(-1)
     return Fraction(int((done.reason, done.method) == (goal.reason, goal.method)))

@@ -121,6 +121,8 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     id = "SUB"
     title = "Substitution"
     version = "1"
+    errand = "the replacement"
+    empties_shelves = True
 
     def brief(self, axes: Axes) -> str:
         share = similarity_weight(axes.d)
@@ -129,10 +131,10 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return shop.derive(_max_difficulty)
 
-    def draw(self, shop: Shop, axes: Axes, streams: Streams, split: Split) -> Scenario[SubstitutionGoal]:
-        drawn, redraws = _draw(shop, axes, streams, split)
+    def draw_in(self, world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
+        shop, axes = world.shop, world.axes
+        drawn, redraws = _draw(shop, axes, streams, world.split)
         kind = shop.catalog.category_of(drawn.original)
-        world = World(shop, axes, streams, lambda: (), split)
         world.full_cards = world.wants_facets = True
         world.sold_out.update(drawn.sold_out)
         wanted = _gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
