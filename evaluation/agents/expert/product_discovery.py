@@ -7,8 +7,9 @@ from typing import Any
 
 from ecom_rlve.evaluation.agents.agent import call
 from ecom_rlve.evaluation.agents.expert import language
+from ecom_rlve.evaluation.agents.expert.candidates import Filters
 from ecom_rlve.evaluation.agents.expert.notes import Card
-from ecom_rlve.evaluation.agents.expert.recommending import NOUN_SCORE, Filters, RecommendingExpert, Sent
+from ecom_rlve.evaluation.agents.expert.recommending import NOUN_SCORE, RecommendingExpert, Sent
 from ecom_rlve.evaluation.agents.expert.wish_reading import DIMENSIONS, FILTERS, Wishes
 from ecom_rlve.models import ToolResult
 
@@ -25,6 +26,7 @@ class DiscoveryExpert(RecommendingExpert):
 
     def _first_search(self, room: int) -> list[Sent]:
         def take(answer: ToolResult) -> None:
+            self._tries += 1
             names = dict.fromkeys(card["category"] for card in (answer.result or {}).get("results", ()))
             scored = [(_noun_score(name, self._text), len(name), -at, name) for at, name in enumerate(names)]
             score, *_, category = max(scored, default=(0.0, 0, 0, ""))
@@ -34,7 +36,6 @@ class DiscoveryExpert(RecommendingExpert):
         # "a tool box", "an area rug": what follows an article may be the thing; longer texts find it less surely.
         named = [" ".join(language.words(phrase)) for phrase in _PHRASE.findall(self._text)]
         queries = [*dict.fromkeys(named), " ".join(language.words(self._text))[:400]][self._tries :][:room]
-        self._tries += len(queries)
         return [(call("catalog_search", query=query, limit=10), take) for query in queries]
 
     def _filters(self, wishes: Wishes) -> Filters:

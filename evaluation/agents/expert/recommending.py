@@ -5,29 +5,24 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agents.agent import Action, call, one_at_a_time
 from ecom_rlve.evaluation.agents.expert import language
+from ecom_rlve.evaluation.agents.expert.candidates import PAGE, Candidates, Filters, Page, key_of
 from ecom_rlve.evaluation.agents.expert.notes import Card
 from ecom_rlve.evaluation.agents.expert.skill import Skill
 from ecom_rlve.evaluation.agents.expert.wish_reading import FILTERS, Wishes, read_wishes, unknown_values, values_of
 from ecom_rlve.models import Observation, ToolResult
 
-Filters = dict[str, Any]
 Sent = tuple[dict[str, Any], Callable[[ToolResult], None]]
 """A call and what to do with its result."""
 
 NOUN_SCORE = 78
-_PAGE = 10
 _FACTS_PER_QUESTION = 3
 _FEW = 20
 """Products that pass a search's filters up to which all of them are looked at rather than filtered further."""
-_PAGES = 6
-"""Pages of one search that are looked at, at most."""
-_SORTS = ("price_asc", "rating_desc", "ship_days_asc", "relevance")
 _SOLD_TOGETHER = 3
 """Products that sell out at once."""
 _SHORT_TALK = 4
@@ -39,31 +34,6 @@ _REFUSED, _SUGGESTED = (
     re.compile(r"did you mean (.+)\?$"),
 )
 _COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
-
-
-@dataclass(slots=True)
-class Candidates:
-    """What searches with one set of filters have shown."""
-
-    filters: Filters
-    total: int | None = None
-    """How many products pass; None before a search."""
-    sightings: dict[str, int] = field(default_factory=dict)
-    """Searches that showed a product which passes as far as its card tells, by id."""
-    searched: list[tuple[str, int]] = field(default_factory=list)
-    """Order and offset of every page looked at."""
-
-    def next_page(self, first: str) -> tuple[str, int] | None:
-        """Return order and offset of a page worth looking at, None where enough was seen."""
-        if self.total is None:
-            return None if self.searched else (first, 0)
-        if len(self.sightings) >= min(self.total, _PAGE * _PAGES):
-            return None
-        for sort in (first, *(other for other in _SORTS if other != first)):
-            for offset in range(0, min(self.total, _PAGE * _PAGES), _PAGE):
-                if (sort, offset) not in self.searched:
-                    return sort, offset
-        return None
 
 
 class RecommendingExpert(ABC):
@@ -88,6 +58,7 @@ class RecommendingExpert(ABC):
         """Attributes and ranges of the category, where searches tell them."""
         self._sent: list[Sent] = []
         self._picks, self._wished = 3, 2
+        self._budget = 1
         self._is_long = False
         self._proposed = False
 
@@ -141,6 +112,7 @@ class RecommendingExpert(ABC):
             self._picks = int(picks[1])
         if wished := _WISHES.search(text):
             self._wished = int(wished[1])
+        self._budget = observation.tool_budget or 1
         self._is_long = (observation.max_turns or 0) > _SHORT_TALK
 
     def _decide(self, room: int, turns_left: int) -> tuple[list[str], list[Sent], dict[str, Any] | None]:
@@ -150,7 +122,7 @@ class RecommendingExpert(ABC):
         questions = self._questions(wishes)
         if self._category is None:
             return questions, self._first_search(room)[:room], None
-        calls = self._collect(wishes, room)
+        calls = self._collect(wishes)
         again = self._look_again(wishes)
         if calls or questions:
             # The last look before the answer goes first: the best may have sold out since it was shown.
@@ -198,19 +170,16 @@ class RecommendingExpert(ABC):
         known = {"product_id", "title", "category", "price", "price_from", "in_stock", "brand", "rating", "ship_days"}
         return sorted(counts.keys() - known, key=lambda name: (-counts[name], name))
 
-    def _collect(self, wishes: Wishes, room: int) -> list[Sent]:
+    def _collect(self, wishes: Wishes) -> list[Sent]:
         """Return the searches that still have to show what may be recommended."""
         if not self._skill.filters or not self._skill.compares:
             return self._collect_lazily()
-        calls: list[Sent] = []
-        for filters in self._alternatives(wishes, self._filters(wishes), room):
-            candidates = self._searches.setdefault(_key(filters), Candidates(filters))
-            while page := candidates.next_page(self._first_sort(wishes)):
-                candidates.searched.append(page)
-                calls.append(self._search(candidates, *page))
-                if candidates.total is None:
-                    break
-        return calls
+        return [
+            self._search(candidates, page)
+            for filters in self._alternatives(wishes, self._filters(wishes), self._budget)
+            for candidates in (self._searches.setdefault(key_of(filters), Candidates(filters)),)
+            for page in candidates.pages(self._first_sort(wishes))
+        ]
 
     def _first_sort(self, wishes: Wishes) -> str:
         return {"rating": "rating_desc", "ship_days": "ship_days_asc"}.get(wishes.priority or "", "price_asc")
@@ -218,7 +187,7 @@ class RecommendingExpert(ABC):
     def _alternatives(self, wishes: Wishes, filters: Filters, room: int) -> Iterable[Filters]:
         """Yield the filters, split by "A or B" while there is room for as many searches, or too much passes them."""
         open_names = [name for name, values in wishes.words.items() if len(values) > 1 and name not in filters]
-        searched = self._searches.get(_key(filters))
+        searched = self._searches.get(key_of(filters))
         total = searched.total if searched else None
         hidden = [name for name in open_names if self._is_hidden(name)]
         is_broad = hidden or (total is not None and total > _FEW)
@@ -234,30 +203,23 @@ class RecommendingExpert(ABC):
         cards = [card for card in self._cards.values() if card["category"] == self._category]
         return 2 * sum(name in card for card in cards) < len(cards)
 
-    def _search(self, candidates: Candidates, sort: str, offset: int) -> Sent:
+    def _search(self, candidates: Candidates, page: Page) -> Sent:
         def take(answer: ToolResult) -> None:
-            if answer.result is None:
-                self._correct_spelling(answer.error or "")
-                return
-            candidates.total = answer.result["total"]
-            for card in answer.result["results"]:
-                if _passes(card, candidates.filters) is not False:
-                    seen = candidates.sightings.get(card["product_id"], 0)
-                    candidates.sightings[card["product_id"]] = seen + 1
-            self._facets = answer.result.get("facets", self._facets)
+            candidates.take(page, answer.result)
+            self._correct_spelling(answer.error or "")
+            self._facets = (answer.result or {}).get("facets", self._facets)
 
         query = " ".join(language.words(self._text)[:30]) or "product"
-        return call(
-            "catalog_search", query=query, limit=_PAGE, offset=offset or None, sort=sort, **candidates.filters
-        ), take
+        sort, offset = page
+        args = {"query": query, "limit": PAGE, "offset": offset or None, "sort": sort, **candidates.filters}
+        return call("catalog_search", **args), take
 
     def _collect_lazily(self) -> list[Sent]:
         """Return one search without filters, or without a second look."""
-        if self._searches:
+        if any(candidates.searched for candidates in self._searches.values()):
             return []
         filters = {"category": self._category} if self._skill.filters else {}
-        candidates = self._searches.setdefault("", Candidates(filters, searched=[("relevance", 0)]))
-        return [self._search(candidates, "relevance", 0)]
+        return [self._search(self._searches.setdefault("", Candidates(filters)), ("relevance", 0))]
 
     def _guess_spellings(self) -> None:
         """Take what was said and no card has shown for the shop's own word, until the shop says how it spells it."""
@@ -326,28 +288,8 @@ class RecommendingExpert(ABC):
             return is_met
         said = FILTERS.get(name, name)
         return any(
-            said in searched.filters and card["product_id"] in searched.sightings
-            for searched in self._searches.values()
+            said in searched.filters and card["product_id"] in searched.found for searched in self._searches.values()
         )
-
-
-def _key(filters: Filters) -> str:
-    return repr(sorted(filters.items()))
-
-
-def _passes(card: Card, filters: Filters) -> bool | None:
-    """Tell whether a card passes the filters; None where it does not show all that they are about."""
-    is_shown = True
-    for name, wanted in filters.items():
-        attribute = name.removesuffix("_min").removesuffix("_max")
-        if attribute not in card:
-            is_shown = False
-        elif name in FILTERS.values():
-            if not (card[attribute] <= wanted if name.endswith("_max") else card[attribute] >= wanted):
-                return False
-        elif card[attribute] != wanted:
-            return False
-    return True if is_shown else None
 
 
 def _question(name: str) -> str:

@@ -7,8 +7,9 @@ from typing import Any
 
 from ecom_rlve.evaluation.agents.agent import call
 from ecom_rlve.evaluation.agents.expert import language
+from ecom_rlve.evaluation.agents.expert.candidates import Filters
 from ecom_rlve.evaluation.agents.expert.notes import Card
-from ecom_rlve.evaluation.agents.expert.recommending import Filters, RecommendingExpert, Sent
+from ecom_rlve.evaluation.agents.expert.recommending import RecommendingExpert, Sent
 from ecom_rlve.evaluation.agents.expert.skill import Skill
 from ecom_rlve.evaluation.agents.expert.wish_reading import KEEPING, Wishes, read_wishes, values_of
 from ecom_rlve.models import Observation, ToolResult
@@ -34,6 +35,7 @@ class SubstitutionExpert(RecommendingExpert):
         title = language.quoted(self._text) or self._text
 
         def take(answer: ToolResult) -> None:
+            self._tries += 1
             cards = (answer.result or {}).get("results", ())
             self._original = next((card for card in cards if card["title"] == title), self._original)
             if self._original is not None:
@@ -42,7 +44,6 @@ class SubstitutionExpert(RecommendingExpert):
         # A repeated search gives the same page; other words draw other distractors.
         words = title.rstrip("…").split()
         queries = [" ".join(words[at:] + words[:at]) for at in range(self._tries, self._tries + room)]
-        self._tries += room
         return [(call("catalog_search", query=query, limit=10), take) for query in queries]
 
     def _wishes(self) -> Wishes:
