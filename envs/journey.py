@@ -8,6 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Verdict
 from ecom_rlve.envs.simulator.acts import Act, ActKind
 from ecom_rlve.envs.simulator.simulator import ClosedTurn, Customer, Reply
@@ -16,6 +19,7 @@ from ecom_rlve.streams import Streams
 
 if TYPE_CHECKING:
     from ecom_rlve.envs.environment import Environment, Scenario
+    from ecom_rlve.envs.world import ErrandStart
 
 _INTERRUPT = bank(
     "Before we go on, there is something else.",
@@ -51,8 +55,19 @@ class Intent:
     """The customer comes to the next errand before this one is done."""
     customer: Customer | None = None
     """None until it is begun."""
+    start: ErrandStart | None = None
+    """What was done before it; None until it is begun."""
     verdict: Verdict | None = None
     """None until it is closed."""
+
+    def own_answer(self, answer: Answer) -> Answer | None:
+        """Return the answer as the errand's environment takes it; None where it lacks what that needs."""
+        model = self.environment.answer
+        given = answer.model_dump(exclude_none=True)
+        try:
+            return model.model_validate({name: given[name] for name in model.model_fields if name in given})
+        except ValidationError:
+            return None
 
 
 @dataclass(slots=True)
@@ -79,9 +94,16 @@ class JourneyGoal:
         self.open.append(self.begun)
         self.begun += 1
         intent = self.current
-        intent.scenario.world.begin_errand()
+        intent.start = intent.scenario.world.begin_errand()
         intent.customer = intent.environment.customer(intent.scenario, intent.streams)
         return intent
+
+    def close(self, verdict: Verdict) -> None:
+        """Close the current errand; what is done from now on counts for the one that is come back to."""
+        self.current.verdict = verdict
+        self.open.pop()
+        if self.open and self.current.start is not None:
+            self.current.scenario.world.errand_start = self.current.start
 
 
 class JourneyCustomer(Customer):
@@ -102,7 +124,8 @@ class JourneyCustomer(Customer):
             return Reply(self._moved_on(), is_customer_caused=True)
         intent = goal.current
         assert intent.customer is not None
-        reply = intent.customer.reply(turn)
+        proposal = None if turn.answer is None else intent.own_answer(turn.answer)
+        reply = intent.customer.reply(turn._replace(answer=proposal))
         is_last = goal.begun == len(goal.intents)
         if reply.leaves or is_last or not intent.is_interrupted or not reply.acts:
             return reply

@@ -5,7 +5,7 @@ Goal, tools and verifier read this one object. It is the only mutable thing of a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
@@ -36,6 +36,16 @@ class Return:
     """How the customer is compensated; ``exchange`` for an exchange."""
     new_row: int | None = None
     """Product taken in exchange."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrandStart:
+    """What there was when an errand began: it counts for no errand that begins later."""
+
+    units: Mapping[tuple[int, str], int]
+    """Units in the cart by row and variant id."""
+    returns: int
+    """Returns and exchanges initiated."""
 
 
 @dataclass(slots=True)
@@ -87,8 +97,8 @@ class World:
         """Ranked and degraded result lists by search, so that paging is consistent and cheap."""
         self.returns: list[Return] = []
         """Returns and exchanges that the agent has initiated, in order."""
-        self._cart_before: dict[tuple[int, str], int] = {}
-        self._returns_before = 0
+        self.errand_start = ErrandStart({}, 0)
+        """Where the errand that is spoken of began."""
         self.sections_read: set[str] = set()
         """Ids of sections of the policy book that the agent has read."""
         self.orders_read: set[str] = set()
@@ -99,19 +109,21 @@ class World:
         self._terms: dict[tuple[str, bool], ReturnTerms] = {}
         self._variants: dict[int, tuple[Variant, ...]] = {}
 
-    def begin_errand(self) -> None:
-        """Let what is done from now on count for a new errand."""
-        self._cart_before = {(line.row, line.variant.id): line.quantity for line in self.cart}
-        self._returns_before = len(self.returns)
+    def begin_errand(self) -> ErrandStart:
+        """Let what is done from now on count for a new errand; one that is come back to needs its own start again."""
+        units = {(line.row, line.variant.id): line.quantity for line in self.cart}
+        self.errand_start = ErrandStart(units, len(self.returns))
+        return self.errand_start
 
     @property
     def errand_cart(self) -> list[CartLine]:
         """The cart's lines without what was in it before the errand."""
-        if not self._cart_before:
+        before = self.errand_start.units
+        if not before:
             return self.cart
         lines = []
         for line in self.cart:
-            more = line.quantity - self._cart_before.get((line.row, line.variant.id), 0)
+            more = line.quantity - before.get((line.row, line.variant.id), 0)
             if more > 0:
                 lines.append(replace(line, quantity=more))
         return lines
@@ -119,7 +131,7 @@ class World:
     @property
     def errand_returns(self) -> list[Return]:
         """Returns and exchanges that were initiated since the errand began."""
-        return self.returns[self._returns_before :]
+        return self.returns[self.errand_start.returns :]
 
     @cached_property
     def history(self) -> tuple[int, ...]:

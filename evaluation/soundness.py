@@ -1,6 +1,6 @@
 """The proof that rewards mean something: the table of SPEC §11, measured through the HTTP server.
 
-``python -m ecom_rlve.evaluation.soundness --env CART --episodes 200`` starts a server, plays, prints the table, and
+``python -m ecom_rlve.evaluation.soundness --env all --episodes 200`` starts a server, plays, prints the table, and
 exits non-zero where a bound fails. A bound fails only where the exact interval (95 %, Bonferroni over the table's
 cells) lies wholly beyond it.
 """
@@ -15,12 +15,12 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Annotated
 
+import httpx
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ecom_rlve.evaluation.agents import BLIND, EMPTY, LAZY, Agent, make_agent
-from ecom_rlve.evaluation.agents.empty import BreakFormat
+from ecom_rlve.evaluation.agents import Agent, agent_names, make_agent, suite
 from ecom_rlve.evaluation.agents.oracle import oracles
 from ecom_rlve.evaluation.local_server import local_server
 from ecom_rlve.evaluation.runner import Job, Record, play_all
@@ -35,7 +35,6 @@ _EMPTY_MOST = 0.01
 _EXPERT_AT_0 = 0.95
 _STRICT_FROM = 100
 """Episodes per cell from which a lazy policy must lie below the expert significantly, not merely not above."""
-_FALLERS = ("expert", *LAZY)
 
 
 @dataclass(slots=True)
@@ -74,23 +73,15 @@ class Table:
             self.failures.append(message)
 
 
-def chance(env_id: str, d: int, source: str) -> float:
-    """Return a blind policy's chance: 1 / (candidates of the right kind in the world) where it has some (SPEC §11)."""
-    if env_id == "CART" and source.endswith("of_history"):
-        items = min(5, 1 + d // 3)
-        return 1 / (2 * 3 * max(4, 2 * items + 2))
-    return 0.0
-
-
 def jobs_of(env_id: str, episodes: int, difficulties: Sequence[int], oracle: Callable[[], Agent]) -> list[Job]:
     """Return every episode of the table: each policy at each difficulty on the same seeds."""
     jobs = []
     for d in difficulties:
         for seed in range(episodes):
             jobs += [Job("oracle", oracle, env_id, d, seed, style) for style in ("turn", "tool")]
-            jobs.append(Job("break_format", BreakFormat, env_id, d, seed))
-            for name in ("expert", *LAZY, *EMPTY, *BLIND):
-                jobs.append(Job(name, partial(make_agent, name, env_id, seed), env_id, d, seed))
+            jobs += [
+                Job(name, partial(make_agent, name, env_id, seed), env_id, d, seed) for name in agent_names(env_id)
+            ]
     return jobs
 
 
@@ -112,12 +103,13 @@ def _judge_oracle(table: Table, d: int) -> None:
 
 
 def _judge_empty_and_blind(table: Table, d: int) -> None:
-    for name in (*EMPTY, "break_format"):
+    policies = suite(table.env_id)
+    for name in (*policies.empty, "break_format"):
         low, _ = table.interval(name, d)
         table.require(low <= _EMPTY_MOST, f"d={d}: empty policy {name} is correct in {table.share(name, d):.1%}")
-    for name in BLIND:
+    for name, blind in policies.blind.items():
         low, _ = table.interval(name, d)
-        most = max(_EMPTY_MOST, 1.5 * chance(table.env_id, d, name))
+        most = max(_EMPTY_MOST, 1.5 * blind.chance(d))
         table.require(low <= most, f"d={d}: blind policy {name}: {table.share(name, d):.1%} > {most:.1%}")
 
 
@@ -125,7 +117,7 @@ def _judge_lazy(table: Table, d: int) -> None:
     if d < _LAZY_FROM:
         return
     expert = table.rewards("expert", d)
-    for name in LAZY:
+    for name in suite(table.env_id).lazy:
         lazy = table.rewards(name, d)
         if table.episodes >= _STRICT_FROM:
             p = paired_p_value(lazy, expert)
@@ -146,7 +138,8 @@ def _judge_expert(table: Table, difficulties: Sequence[int]) -> None:
         rises = table.interval("expert", harder)[0] > table.interval("expert", easier)[1]
         table.require(not rises, f"the expert's success rises from d={easier} to d={harder}")
     first, last = difficulties[0], difficulties[-1]
-    falls = [name for name in _FALLERS if table.interval(name, last)[1] < table.interval(name, first)[0]]
+    rungs = ("expert", *suite(table.env_id).lazy)
+    falls = [name for name in rungs if table.interval(name, last)[1] < table.interval(name, first)[0]]
     if table.episodes >= _STRICT_FROM and last > first:
         table.require(bool(falls), f"no rung of the expert falls significantly from d={first} to d={last}")
 
@@ -187,10 +180,11 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
     for style in ("turn", "tool"):
         cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]
         lines.append(f"| oracle ({style}) | " + " | ".join(cells) + " |")
-    for name in ("expert", *LAZY, *BLIND, *EMPTY, "break_format"):
+    policies = suite(table.env_id)
+    for name in agent_names(table.env_id):
         cells = [_cell(table, name, d) for d in difficulties]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    j = [table.share("oracle", d) - max(table.share(name, d) for name in EMPTY) for d in difficulties]
+    j = [table.share("oracle", d) - max(table.share(name, d) for name in policies.empty) for d in difficulties]
     lines.append("| **J** | " + " | ".join(f"**{value:.3f}**" for value in j) + " |")
     ordered = ", ".join(f"{kind} {fmean(values):+.3f}" for kind, values in reward_classes(table).items() if values)
     return "\n".join(lines) + f"\n\nMean r_total: {ordered}."
@@ -198,7 +192,7 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
 
 def _cell(table: Table, name: str, d: int) -> str:
     rewards = table.rewards(name, d)
-    if name in EMPTY or name == "break_format":
+    if name in suite(table.env_id).empty or name == "break_format":
         return f"{table.share(name, d):.3f} (≤ {clopper_pearson(table.correct(name, d), len(rewards))[1]:.3f})"
     return f"{table.share(name, d):.3f} ({fmean(rewards):+.2f})"
 
@@ -212,7 +206,7 @@ def tabulate(env_id: str, episodes: int, records: Sequence[Record]) -> Table:
 
 
 def main(
-    env: Annotated[str, typer.Option(help="Environment id.")] = "CART",
+    env: Annotated[str, typer.Option(help="Environment id, several separated by commas, or all.")] = "all",
     episodes: Annotated[int, typer.Option(min=1, help="Episodes a cell.")] = 200,
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     difficulties: Annotated[str, typer.Option(help="Comma-separated difficulties.")] = "0,3,6,9,12",
@@ -220,24 +214,38 @@ def main(
         str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")
     ] = None,
 ) -> None:
-    """Print the soundness table; exit 1 where a bound fails."""
+    """Print the soundness tables; exit 1 where a bound fails."""
     levels = [int(level) for level in difficulties.split(",")]
-    env_id = env.upper().removeprefix("E_")
-    jobs = jobs_of(env_id, episodes, levels, oracles(catalog))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    make_oracle = oracles(catalog)
+    failed = 0
     with (
         nullcontext(url) if url else local_server("--catalog", catalog) as address,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
-        bar = progress.add_task(f"{env_id} episodes", total=len(jobs))
-        records = play_all(str(address), jobs, done=lambda: progress.advance(bar))
-    table = tabulate(env_id, episodes, records)
-    judge(table, levels)
-    print(markdown(table, levels))
-    for failure in table.failures:
-        print(f"FAILED: {failure}")
-    print("sound" if not table.failures else f"{len(table.failures)} bounds failed")
-    raise typer.Exit(1 if table.failures else 0)
+        for env_id in _environments(str(address), env):
+            jobs = jobs_of(env_id, episodes, levels, make_oracle)
+            bar = progress.add_task(env_id, total=len(jobs))
+            table = tabulate(env_id, episodes, play_all(str(address), jobs, done=partial(progress.advance, bar)))
+            judge(table, levels)
+            print(markdown(table, levels), flush=True)
+            for failure in table.failures:
+                print(f"FAILED: {env_id}: {failure}")
+            print(
+                f"{env_id}: {len(table.failures)} bounds failed\n" if table.failures else f"{env_id}: sound\n",
+                flush=True,
+            )
+            failed += len(table.failures)
+    raise typer.Exit(1 if failed else 0)
+
+
+def _environments(url: str, named: str) -> list[str]:
+    """Return the ids of the environments to try: those named, or all that the server has."""
+    if named.lower() != "all":
+        return [name.strip().upper().removeprefix("E_") for name in named.split(",")]
+    answer = httpx.get(f"{url}/envs", trust_env=False)
+    answer.raise_for_status()
+    return [each["env_id"] for each in answer.json()]
 
 
 if __name__ == "__main__":

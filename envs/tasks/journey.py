@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
@@ -89,14 +89,12 @@ class JourneyEnvironment(Environment[JourneyGoal]):
 
     def takes_answer(self, scenario: Scenario[JourneyGoal], answer: Answer) -> bool:
         goal = scenario.goal
-        intent = goal.current
-        intent.verdict = _verdict(intent, answer)
-        goal.open.pop()
+        goal.close(_verdict(goal.current, answer))
         return goal.is_over
 
     def review(self, scenario: Scenario[JourneyGoal], proposal: Answer | None) -> Review:
         intent = scenario.goal.current
-        return intent.environment.review(intent.scenario, None if proposal is None else _own_answer(intent, proposal))
+        return intent.environment.review(intent.scenario, None if proposal is None else intent.own_answer(proposal))
 
     def verify(self, scenario: Scenario[JourneyGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002
         intents, world = scenario.goal.intents, scenario.world
@@ -174,20 +172,10 @@ def _drawn_apart(
     return drawn, redraws
 
 
-def _own_answer(intent: Intent, answer: Answer) -> Answer | None:
-    """Return the answer as the intent's own environment takes it; None where it lacks what that needs."""
-    model = intent.environment.answer
-    given = answer.model_dump(exclude_none=True)
-    try:
-        return model.model_validate({name: given[name] for name in model.model_fields if name in given})
-    except ValidationError:
-        return None
-
-
 def _verdict(intent: Intent, answer: Answer) -> Verdict:
     """Judge an intent when it is closed; naming another one scores -1."""
     named = str(getattr(answer, "intent", "")).upper().removeprefix("E_")
-    own = _own_answer(intent, answer)
+    own = intent.own_answer(answer)
     if named != intent.environment.id or own is None:
         return intent.environment.forfeit(intent.scenario)
     return intent.environment.verify(intent.scenario, own)

@@ -1,6 +1,6 @@
-"""Built-in agents: the expert and its weaker rungs, the policies that never do the job, and blind ones."""
+"""Built-in agents: the experts and their weaker rungs, policies that never do the job, and blind ones."""
 
 from ecom_rlve.evaluation.agents.agent import Action, Agent
-from ecom_rlve.evaluation.agents.registry import BLIND, EMPTY, LAZY, agent_names, make_agent
+from ecom_rlve.evaluation.agents.registry import agent_names, make_agent, suite
 
-__all__ = ["BLIND", "EMPTY", "LAZY", "Action", "Agent", "agent_names", "make_agent"]
+__all__ = ["Action", "Agent", "agent_names", "make_agent", "suite"]

@@ -6,10 +6,13 @@ from itertools import product
 import pytest
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.agents import BLIND, EMPTY, LAZY, agent_names, make_agent
+from ecom_rlve.evaluation.agents import agent_names, make_agent, suite
 from ecom_rlve.evaluation.agents.agent import Agent
 from ecom_rlve.evaluation.agents.oracle import DivergedError, oracles
 from ecom_rlve.models import EpisodeResult
+
+CART = suite("CART")
+LAZY, EMPTY, BLIND = CART.lazy, CART.empty, CART.blind
 
 
 def played(env: EcomEnv, agent: Agent, **arguments: object) -> EpisodeResult:
@@ -48,9 +51,9 @@ def test_policies_that_do_not_read_the_customer_finish_and_are_not_correct(live_
 
 
 def test_every_named_agent_can_be_made_and_no_other() -> None:
-    assert {"expert", *LAZY, *EMPTY, *BLIND} == set(agent_names())
+    assert {"expert", *LAZY, *EMPTY, *BLIND, "break_format"} == set(agent_names())
     assert all(make_agent(name) for name in agent_names())
     with pytest.raises(ValueError, match="there are expert"):
         make_agent("wizard")
-    with pytest.raises(ValueError, match="no expert for PD"):
-        make_agent("expert", "PD")
+    with pytest.raises(ValueError, match="no built-in agents for XX"):
+        make_agent("expert", "XX")

@@ -9,7 +9,7 @@ import pytest
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.evaluation.agents import LAZY, make_agent
+from ecom_rlve.evaluation.agents import make_agent, suite
 from ecom_rlve.models import EpisodeResult, Style
 
 
@@ -39,5 +39,8 @@ def test_the_expert_does_the_job(store: Shop, d: int, style: Style, least: float
 
 @pytest.mark.parametrize("d", [9, 12])
 def test_lazy_rungs_do_it_worse(store: Shop, d: int) -> None:
-    means = {name: fmean(played(store, name, d, seed).r_total for seed in range(30)) for name in ("expert", *LAZY)}
+    means = {
+        name: fmean(played(store, name, d, seed).r_total for seed in range(30))
+        for name in ("expert", *suite("BUNDLE").lazy)
+    }
     assert max(means, key=lambda name: means[name]) == "expert"

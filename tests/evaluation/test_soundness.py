@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 import pytest
 
-from ecom_rlve.evaluation.agents import BLIND, EMPTY, LAZY
+from ecom_rlve.evaluation.agents import suite
 from ecom_rlve.evaluation.runner import Record
 from ecom_rlve.evaluation.soundness import Table, judge, markdown, tabulate
 from ecom_rlve.models import EpisodeResult, Style, Termination
 
 LEVELS = (0, 3, 12)
+CART = suite("CART")
+LAZY, EMPTY, BLIND = CART.lazy, CART.empty, CART.blind
 EPISODES = 120
 
 

@@ -3,6 +3,7 @@
 from ecom_rlve.evaluation.agents.expert.bundle import BundleExpert
 from ecom_rlve.evaluation.agents.expert.cart import CartExpert
 from ecom_rlve.evaluation.agents.expert.order_status import StatusExpert
+from ecom_rlve.evaluation.agents.expert.policy_questions import PolicyExpert
 from ecom_rlve.evaluation.agents.expert.product_discovery import DiscoveryExpert
 from ecom_rlve.evaluation.agents.expert.returns import ReturnExpert
 from ecom_rlve.evaluation.agents.expert.skill import Skill
@@ -12,6 +13,7 @@ __all__ = [
     "BundleExpert",
     "CartExpert",
     "DiscoveryExpert",
+    "PolicyExpert",
     "ReturnExpert",
     "Skill",
     "StatusExpert",
