@@ -69,16 +69,18 @@ class Episode:
         include: tuple[str, ...] = ("tools", "instructions"),
         disclose: bool = False,
         reveal_goal: bool = False,
+        unregistered: Environment[Any] | None = None,
     ) -> None:
         """Draw the episode and let the customer speak.
 
         ``include`` says what the first observation carries besides the opening, ``disclose`` puts difficulty and seed
-        into it, ``reveal_goal`` puts the goal into the result. Raises ``DifficultyError``, ``AxesError``,
+        into it, ``reveal_goal`` puts the goal into the result; ``unregistered`` is played instead of the registered
+        environment that ``spec`` names. Raises ``DifficultyError``, ``AxesError``,
         ``GenerationError`` or ``UnknownEnvironmentError``.
         """
         self.spec = spec
         self.id = episode_id
-        self.environment: Environment[Any] = environment(spec.env_id)
+        self.environment: Environment[Any] = unregistered or environment(spec.env_id)
         most = self.environment.max_difficulty(shop)
         if spec.difficulty > most:
             raise DifficultyError(

@@ -7,7 +7,9 @@ EnvsError
 ├── GenerationError          no goal could be drawn within the redraw limit
 ├── ActionError              the client (not the model) sent an action this episode cannot take
 └── EpisodeDoneError         the episode has ended
+EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/check.py``)
 DomainError                  the store says no: an ordinary tool result, never an exception a client sees
+TraceMismatchError           a recorded episode, played again, is another one
 """
 
 from __future__ import annotations
@@ -43,9 +45,22 @@ class EpisodeDoneError(EnvsError):
     """A step was asked of an episode that has ended."""
 
 
+class EnvironmentFaultError(AssertionError):
+    """An environment breaks the contract; the message says which clause, and where."""
+
+
 class DomainError(Exception):
     """The store refuses one tool call; becomes that call's result."""
 
     def __init__(self, code: DomainCode, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class TraceMismatchError(Exception):
+    """A recorded episode, played again, is not what it was: another catalog, another version, or a fault."""
+
+    def __init__(self, step: int, difference: str) -> None:
+        super().__init__(f"step {step}: {difference}")
+        self.step = step
+        """The first step that differs; 0 is the opening."""

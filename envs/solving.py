@@ -7,6 +7,7 @@ from typing import Any
 from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world import World
+from ecom_rlve.models import Style
 
 _PAGE = 10
 _TRIES = 60
@@ -31,3 +32,11 @@ def search_showing(world: World, row: int) -> dict[str, Any]:
         if row in ranked[:_PAGE]:
             return args
     raise LookupError(f"no wording of its title shows product {catalog.ids[row]}")
+
+
+def in_style(action: dict[str, Any], style: Style) -> dict[str, Any]:
+    """Return the part of an action that is sent next: in style ``tool`` the first of several calls, turn left open."""
+    calls = action.get("tool_calls") or []
+    if style != "tool" or len(calls) < 2:
+        return action
+    return {"tool_calls": calls[:1], "end_turn": False}

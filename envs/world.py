@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import cached_property
+from typing import Any
 
 from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.difficulty import Axes
@@ -214,8 +215,14 @@ class World:
 
     def card(self, row: int) -> dict[str, object]:
         """Return a product's card without booking it as shown."""
-        card = self.shop.full_card(row) if self.full_cards else self.shop.card(row)
-        return {**card, "in_stock": self.in_stock(row)}
+        return {**self._card(row), "in_stock": self.in_stock(row)}
+
+    def title(self, row: int) -> str:
+        """Return a product's title as its card shows it."""
+        return str(self._card(row)["title"])
+
+    def _card(self, row: int) -> Mapping[str, Any]:
+        return self.shop.full_card(row) if self.full_cards else self.shop.card(row)
 
     def shown_ids(self) -> set[str]:
         """Product ids that some result has shown."""

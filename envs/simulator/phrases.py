@@ -28,6 +28,7 @@ LABELS: dict[str, str] = {name: attribute.label for name, attribute in ATTRIBUTE
     "rating": "rating",
     "ship_days": "delivery time",
     "id": "product number",
+    "order_number": "order number",
     "stock": "stock",
     "delivery_date": "delivery date",
 }

@@ -181,7 +181,7 @@ class CartEnvironment(Environment[CartGoal]):
             return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural, (fact,)),))
         assert plan.fallback_row is not None
         _replace_item(scenario, item, WantedItem(plan.fallback_row, None, wanted.quantity), keep=("quantity",))
-        title = str(scenario.world.shop.card(plan.fallback_row)["title"])
+        title = scenario.world.title(plan.fallback_row)
         return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),), title=title)
 
     def solve(self, scenario: Scenario[CartGoal]) -> dict[str, Any]:
@@ -314,14 +314,14 @@ def _shown_of_kind(scenario: Scenario[CartGoal], row: int) -> tuple[int | None, 
     wanted, units = (item.row, item.quantity) if item else (None, 1)
     held = {line.row for line in world.cart}
     shown = [other for other in world.shown if codes[other] == codes[row]]
-    titles = Counter(world.shop.card(other)["title"] for other in shown)
+    titles = Counter(world.title(other) for other in shown)
     return wanted, [
         other
         for other in shown
         if other != wanted
         and other not in held
         and catalog.column("stock").values[other] >= units
-        and titles[world.shop.card(other)["title"]] == 1
+        and titles[world.title(other)] == 1
     ]
 
 

@@ -35,7 +35,7 @@ class BlindReader:
                 if found["section_id"] not in self._known:
                     self._known.add(found["section_id"])
                     self._unread[found["section_id"]] = None
-            self._figures += _figures(fields.get("text", ""))
+            self._figures += figures(fields.get("text", ""))
         if observation.turns_left <= 1 or not (self._unread or self._searches):
             return {"answer": self._answer()}
         room = observation.tool_calls_left
@@ -54,7 +54,8 @@ class BlindReader:
         return {"done": True, **self._figures[at]}
 
 
-def _figures(text: str) -> list[dict[str, Any]]:
+def figures(text: str) -> list[dict[str, Any]]:
+    """Return every figure of a section as the fields of an answer."""
     return [
         {"value": float(match["money"] or match["number"]), "unit": "USD" if match["money"] else match["unit"]}
         for match in _FIGURE.finditer(text)

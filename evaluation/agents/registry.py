@@ -10,6 +10,7 @@ from ecom_rlve.evaluation.agents.expert import (
     BundleExpert,
     CartExpert,
     DiscoveryExpert,
+    JourneyExpert,
     PolicyExpert,
     ReturnExpert,
     Skill,
@@ -22,6 +23,7 @@ from ecom_rlve.streams import stream
 _EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {
     "BUNDLE": BundleExpert,
     "CART": CartExpert,
+    "JOURNEY": JourneyExpert,
     "PD": DiscoveryExpert,
     "POLICY": PolicyExpert,
     "RETURN": ReturnExpert,

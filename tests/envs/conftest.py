@@ -44,7 +44,9 @@ def world_of(shop: Shop) -> Callable[..., World]:
     """Return a maker of worlds without an episode: ``world_of(seed, difficulty, top_k=200)``."""
 
     def made(seed: int = 0, difficulty: int = 0, **axes: float) -> World:
-        return World(shop, overridden(axes_of(difficulty), axes), Streams("test world", seed), lambda: (3, 1, 4))
+        world = World(shop, overridden(axes_of(difficulty), axes), Streams("test world", seed))
+        world.draw_history = lambda: (3, 1, 4)
+        return world
 
     return made
 
@@ -58,6 +60,7 @@ def snapshot() -> Callable[[World], tuple[Any, ...]]:
             [(line.line_id, line.row, line.variant, line.quantity) for line in world.cart],
             world.changes,
             world.lines_made,
+            list(world.returns),
             sorted(world.sold_out),
             sorted(world.sold_out_variants),
             [world.stock(row) for row in range(world.shop.catalog.size)],

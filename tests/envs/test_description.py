@@ -45,7 +45,7 @@ def test_facts_are_equalities_of_different_attributes_never_the_variants(big_sho
 
 def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
     """A number stands on the card; a word stands there, or an exact filter finds the product by it."""
-    world = World(big_shop, axes_of(0), Streams("description"), tuple)
+    world = World(big_shop, axes_of(0), Streams("description"))
     for row, facts in described(big_shop, 31):
         card = big_shop.card(row)
         for constraint in facts:
@@ -62,7 +62,7 @@ def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
 
 
 def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
-    world = World(big_shop, axes_of(0), Streams("description"), tuple)
+    world = World(big_shop, axes_of(0), Streams("description"))
     for row, facts in described(big_shop, 97):
         args: dict[str, Any] = {"query": "", "category": big_shop.catalog.category_of(row).name}
         numbers = {}

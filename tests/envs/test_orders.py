@@ -22,7 +22,7 @@ LEVELS = (0, 3, 6, 9, 12)
 
 
 def world(shop: Shop, seed: int, d: int = 6, split: Split = "train", **axes: float) -> World:
-    return World(shop, overridden(axes_of(d), axes), Streams("orders", split, seed), tuple, split)
+    return World(shop, overridden(axes_of(d), axes), Streams("orders", split, seed), split)
 
 
 @pytest.mark.parametrize("d", LEVELS)

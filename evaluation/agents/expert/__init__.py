@@ -2,6 +2,7 @@
 
 from ecom_rlve.evaluation.agents.expert.bundle import BundleExpert
 from ecom_rlve.evaluation.agents.expert.cart import CartExpert
+from ecom_rlve.evaluation.agents.expert.journey import JourneyExpert
 from ecom_rlve.evaluation.agents.expert.order_status import StatusExpert
 from ecom_rlve.evaluation.agents.expert.policy_questions import PolicyExpert
 from ecom_rlve.evaluation.agents.expert.product_discovery import DiscoveryExpert
@@ -13,6 +14,7 @@ __all__ = [
     "BundleExpert",
     "CartExpert",
     "DiscoveryExpert",
+    "JourneyExpert",
     "PolicyExpert",
     "ReturnExpert",
     "Skill",

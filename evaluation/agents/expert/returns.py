@@ -74,7 +74,8 @@ class ReturnExpert:
         if self._notes.thing is None and self._orders.orders:
             self._notes.thing = next(iter(self._orders.things_named(self._notes.about_thing)), None)
         self._is_piecemeal = result.metadata.style == "tool"
-        action = one_at_a_time(self._decide(observation.tool_calls_left, observation.turns_left), result.metadata.style)
+        room = max(1, observation.tool_calls_left)  # A call too many for the open turn opens the next.
+        action = one_at_a_time(self._decide(room, observation.turns_left), result.metadata.style)
         self._sent = [sent["args"] for sent in action.get("tool_calls", ()) if sent["name"] == "catalog_search"]
         return action
 

@@ -10,6 +10,7 @@ import pytest
 
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Scenario
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.shop import Shop
@@ -62,8 +63,9 @@ class Sitting:
     def say(self, message: str = "", *questions: str, proposed: bool = False) -> Reply:
         """Close a turn with these words."""
         changes = self.scenario.world.changes
+        answer = Answer(done=False) if proposed else None
         reply = self.customer.reply(
-            ClosedTurn(message, questions, changes > self.seen_changes, proposed, met_stockout=False)
+            ClosedTurn(message, questions, changes > self.seen_changes, answer, met_stockout=False)
         )
         self.turn += 1
         self.seen_changes = changes
@@ -410,7 +412,7 @@ def test_a_mistake_named_three_times_is_asked_to_be_skipped_and_still_counts(sho
             assert not reply.leaves
             heard.append([kind for kind in kinds(reply) if kind != ActKind.ANSWER])
         assert heard == [[ActKind.CORRECT]] * 2 + [[ActKind.CORRECT, ActKind.SKIP], [], [], []]
-        assert [slot.name for slot in CART.review(sitting.scenario).wrong] == ["quantity"]
+        assert [slot.name for slot in CART.review(sitting.scenario, None).wrong] == ["quantity"]
         assert not CART.verify(sitting.scenario, None).correct
         return
     raise AssertionError("no seed has six facts to ask for beside a quantity said")

@@ -331,7 +331,7 @@ def test_any_variant_counts_where_none_is_wanted_and_they_add_up(shop: Shop) -> 
         put(scenario, free[0].row, variants[-1].id, free[0].quantity - 1)
         put(scenario, free[0].row, variants[2].id, 1)
         assert score(scenario) == (1.0, True)
-        assert CART.review(scenario).complete
+        assert CART.review(scenario, None).complete
     assert met > 5
 
 
@@ -361,7 +361,7 @@ def test_every_deviation_is_a_miss(shop: Shop) -> None:
             r_task, correct = score(scenario)
             assert -1 < r_task < 1, spoil
             assert not correct
-            assert not CART.review(scenario).complete
+            assert not CART.review(scenario, None).complete
 
 
 def test_a_product_that_was_never_shown_makes_a_right_cart_incorrect(start: Start) -> None:

@@ -150,7 +150,7 @@ def test_prices_are_compared_to_the_cent() -> None:
     ]
     floor = replace(products[1], id="floor", price_is_floor=True)
     catalog = Catalog.from_products([*products, floor], [kind])
-    world = World(Shop(catalog, Search.build(catalog)), axes_of(0), Streams("prices"), tuple)
+    world = World(Shop(catalog, Search.build(catalog)), axes_of(0), Streams("prices"))
     for bound in (10.98, 10.99, 10.995, 10.999, 11, 11.0, 11.001, 19.99, 19.999, 20, 1e300, 1e308, 0, 0.001):
         at_most = {f"p{at}" for at, price in enumerate(cents) if price is not None and price <= round(bound * 100, 6)}
         at_least = {f"p{at}" for at, price in enumerate(cents) if price is not None and price >= round(bound * 100, 6)}
@@ -266,13 +266,13 @@ def test_unknown_filter_values_are_refused_with_suggestions(world_of: WorldOf) -
 
 
 def world_in(shop: Shop, seed: int, difficulty: int) -> World:
-    return World(shop, axes_of(difficulty), Streams("degraded world", seed), tuple)
+    return World(shop, axes_of(difficulty), Streams("degraded world", seed))
 
 
 def undegraded(shop: Shop, difficulty: int, **args: Any) -> list[str]:
     """Return what the same search gives where nothing is replaced."""
     axes = axes_of(difficulty)
-    plain = World(shop, axes_of(0), Streams("plain"), tuple)
+    plain = World(shop, axes_of(0), Streams("plain"))
     return everything(plain, **args)[: axes.top_k]
 
 

@@ -24,7 +24,7 @@ REFUND = {**REASON, "method": "store_credit"}
 
 @pytest.fixture
 def world(shop: Shop) -> World:
-    return World(shop, axes_of(9), Streams("order tools", 1), tuple)
+    return World(shop, axes_of(9), Streams("order tools", 1))
 
 
 def run(world: World, name: str, **args: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.returns import eligibility
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
@@ -23,8 +24,8 @@ WorldOf = Callable[..., World]
 Snapshot = Callable[[World], tuple[Any, ...]]
 Schema = dict[str, Any]
 
-READS = {"catalog_search", "catalog_get_variants", "cart_view", "user_get_visit_history", "ask_user"}
-WRITES = {"cart_add", "cart_set_quantity", "cart_remove"}
+WRITES = {"cart_add", "cart_set_quantity", "cart_remove", "return_initiate", "return_exchange"}
+READS = TOOLS.keys() - WRITES
 EITHER_TOOL = pytest.mark.parametrize("tool", TOOLS.values(), ids=list(TOOLS))
 WITH_ARGUMENTS = sorted(name for name, tool in TOOLS.items() if tool.args.model_fields)
 
@@ -121,6 +122,9 @@ def inside(field: Schema) -> st.SearchStrategy[Any]:
         "integer": st.integers(low, high) | st.integers(low, high).map(float),
         "number": st.floats(low, high, allow_nan=False, allow_infinity=False) | st.sampled_from([0, 1, 5]),
         "boolean": st.booleans(),
+        "array": st.lists(
+            st.text(st.characters(codec="utf-8"), max_size=20), max_size=min(field.get("maxItems", 5), 5)
+        ),
     }[field["type"]]
 
 
@@ -131,6 +135,7 @@ def outside(field: Schema) -> st.SearchStrategy[Any]:
         "integer": ["1", 1.5, True, [], {}],
         "number": ["1", True, [], {}, float("nan"), float("inf")],
         "boolean": [0, 1, "true", "yes", [], {}],
+        "array": ["a", 1, {}, [1], [None]],
     }
     wrong = st.sampled_from(wrong_types[field["type"]])
     if "enum" in field:
@@ -153,12 +158,21 @@ def arguments(tool: Tool[Any]) -> st.SearchStrategy[dict[str, Any]]:
     return st.fixed_dictionaries(required, optional={name: fields[name] for name in fields if name not in required})
 
 
+def as_given(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def plain_value(field: Schema) -> Any:
+    """Return one value that a field's schema allows."""
+    return field["enum"][0] if "enum" in field else {"integer": 1, "array": ["a"]}.get(field["type"], "a")
+
+
 @EITHER_TOOL
 def test_what_the_schema_allows_is_accepted_and_runs(tool: Tool[Any], world_of: WorldOf) -> None:
     @given(arguments(tool))
     def check(args: dict[str, Any]) -> None:
         checked = tool.args.model_validate(args)
-        assert {name: getattr(checked, name) for name in args} == args
+        assert {name: as_given(getattr(checked, name)) for name in args} == args
         with suppress(DomainError):
             assert isinstance(tool.run(world_of(difficulty=6), checked), dict)
 
@@ -182,10 +196,10 @@ def test_what_the_schema_forbids_is_refused(name: str) -> None:
 @EITHER_TOOL
 def test_unknown_and_missing_arguments_are_refused(tool: Tool[Any]) -> None:
     schema = parameters(tool)
-    plain = {name: 1 if schema["properties"][name]["type"] == "integer" else "a" for name in schema["required"]}
+    plain = {name: plain_value(schema["properties"][name]) for name in schema["required"]}
     tool.args.model_validate(plain)
     with pytest.raises(ValidationError):
-        tool.args.model_validate({**plain, "reason": "x"})
+        tool.args.model_validate({**plain, "strange": "x"})
     for name in schema["required"]:
         with pytest.raises(ValidationError):
             tool.args.model_validate({key: value for key, value in plain.items() if key != name})
@@ -194,7 +208,7 @@ def test_unknown_and_missing_arguments_are_refused(tool: Tool[Any]) -> None:
 @EITHER_TOOL
 def test_defaults_in_the_schema_are_those_that_apply(tool: Tool[Any]) -> None:
     schema = parameters(tool)
-    plain = {name: 1 if schema["properties"][name]["type"] == "integer" else "a" for name in schema["required"]}
+    plain = {name: plain_value(schema["properties"][name]) for name in schema["required"]}
     checked = tool.args.model_validate(plain)
     for name, field in schema["properties"].items():
         if name not in schema["required"]:
@@ -210,17 +224,33 @@ def test_reads_and_writes_are_declared() -> None:
     assert {name for name, tool in TOOLS.items() if tool.is_free} == {"ask_user"}
 
 
-def called_well(shop: Shop) -> dict[str, dict[str, Any]]:
-    """Return arguments of a successful call of every tool, in a cart with one line."""
+def called_well(world: World) -> dict[str, dict[str, Any]]:
+    """Return arguments of a successful call of every tool, in a world whose cart has one line."""
+    shop = world.shop
+    order, line = next(
+        (order, line) for order in world.orders for line in order.lines if eligibility(world, order, line).is_eligible
+    )
+    which = {"order_id": order.order_id, "line_id": line.line_id}
+    shown = [card["product_id"] for card in run(world, "catalog_search", query="lamp")["results"]]
     return {
         "catalog_search": {"query": "lamp", "limit": 10},
+        "catalog_get_product": {"product_id": in_stock(shop)},
         "catalog_get_variants": {"product_id": in_stock(shop)},
+        "catalog_rerank": {"query": "desk", "product_ids": shown},
         "cart_add": {"product_id": in_stock(shop, 1)},
         "cart_view": {},
         "cart_set_quantity": {"line_id": "L1", "quantity": 2},
         "cart_remove": {"line_id": "L1"},
+        "order_list": {},
+        "order_get": {"order_id": order.order_id},
+        "return_check_eligibility": which,
+        "return_initiate": {**which, "reason": "defective", "method": "store_credit"},
+        "return_exchange": {**which, "reason": "defective", "new_product_id": in_stock(shop, 2)},
+        "policy_search": {"query": "return window"},
+        "policy_get": {"section_id": world.book.sections[0].id},
         "user_get_visit_history": {},
         "ask_user": {"question": "Which brand?"},
+        "datetime_now": {},
     }
 
 
@@ -230,18 +260,20 @@ def test_a_read_leaves_the_world_equal_and_a_write_changes_it(
 ) -> None:
     world = world_of(difficulty=6)
     run(world, "cart_add", product_id=in_stock(shop))
+    args = called_well(world)[tool.name]
     before = snapshot(world)
-    run(world, tool.name, **called_well(shop)[tool.name])
+    run(world, tool.name, **args)
     assert (snapshot(world) != before) == tool.writes
 
 
 @pytest.mark.parametrize("name", sorted(READS))
 def test_a_read_repeated_says_the_same(name: str, world_of: WorldOf, shop: Shop) -> None:
     world, other = world_of(difficulty=6), world_of(difficulty=6)
-    args = called_well(shop)[name]
+    args = called_well(world)[name]
+    called_well(other)
     first = run(world, name, **args)
     for between in sorted(READS):
-        run(world, between, **called_well(shop)[between])
+        run(world, between, **called_well(world)[between])
     assert run(world, name, **args) == first == run(other, name, **args)
 
 
@@ -293,7 +325,9 @@ def test_every_domain_error_can_be_met_and_helps(world_of: WorldOf, shop: Shop) 
         DomainCode.PAGE_TOO_DEEP,
         DomainCode.EMPTY_QUERY,
     ]
-    assert {error.code for error in met} == set(DomainCode)
+    orders = {DomainCode.UNKNOWN_ORDER, DomainCode.NOT_DELIVERED, DomainCode.WINDOW_CLOSED, DomainCode.FINAL_SALE}
+    elsewhere = orders | {DomainCode.ALREADY_RETURNED, DomainCode.UNKNOWN_SECTION, DomainCode.NOT_SHOWN}
+    assert {error.code for error in met} == set(DomainCode) - elsewhere
     hints = ("search", "catalog_get_variants", "cart_view", "did you mean Axiomar", "sold out", "200", "filter")
     for error, hint in zip(met, hints, strict=True):
         assert hint in str(error)

@@ -1,0 +1,148 @@
+"""Traces: an episode written down, and played again to see that nothing of it has changed (SPEC §11).
+
+A trace is text: a header line with the resolved arguments, the opening, then one line per step with the action and the
+observation it gave. Observations are kept as the very JSON text that was sent, so that a replay compares bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errors import EnvsError, TraceMismatchError
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.models import EpisodeMetadata, EpisodeResult, Observation
+
+_ROOM = 40
+"""Characters shown on each side of a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One episode as it was played."""
+
+    episode_id: str
+    metadata: EpisodeMetadata
+    actions: tuple[Mapping[str, Any], ...]
+    observations: tuple[str, ...]
+    """JSON text of the opening and of what each action gave: one more than there are actions."""
+
+    @property
+    def spec(self) -> EpisodeSpec:
+        """What fixed the episode, on the catalog and version of :attr:`metadata`."""
+        meta = self.metadata
+        axes = tuple(sorted(meta.axes.items()))
+        return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes)
+
+    @property
+    def result(self) -> EpisodeResult | None:
+        """How the episode ended; None where the trace stops before."""
+        return Observation.model_validate_json(self.observations[-1]).result
+
+    @property
+    def rewards(self) -> tuple[float | None, ...]:
+        """The reward of each observation: None for the opening."""
+        return tuple(json.loads(text)["reward"] for text in self.observations)
+
+    def dump(self) -> str:
+        """Return the trace as JSON lines; :meth:`load` takes them."""
+        header = {"episode_id": self.episode_id, "metadata": self.metadata.model_dump()}
+        steps = [
+            {"action": dict(action), "observation": seen}
+            for action, seen in zip(self.actions, self.observations[1:], strict=True)
+        ]
+        lines = [header, {"observation": self.observations[0]}, *steps]
+        return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+    @classmethod
+    def load(cls, text: str) -> Trace:
+        """Return the trace that :meth:`dump` wrote; raises ``ValueError`` for anything else."""
+        try:
+            # Not splitlines(): JSON text may hold line separators that end no line of a JSON-lines file.
+            header, opening, *steps = (json.loads(line) for line in text.split("\n") if line)
+            return cls(
+                episode_id=str(header["episode_id"]),
+                metadata=EpisodeMetadata.model_validate(header["metadata"]),
+                actions=tuple(dict(step["action"]) for step in steps),
+                observations=(str(opening["observation"]), *(str(step["observation"]) for step in steps)),
+            )
+        except (KeyError, TypeError, ValueError, ValidationError) as error:
+            raise ValueError(f"this is no trace: {error!r}") from None
+
+
+class Recorder:
+    """Plays an episode and writes it down."""
+
+    def __init__(self, episode: Episode) -> None:
+        """``episode`` has taken no step yet; raises ``ValueError`` where it has."""
+        if episode.steps:
+            raise ValueError("a trace begins with the episode; this one has taken steps already")
+        self._episode = episode
+        self._actions: list[Mapping[str, Any]] = []
+        self._observations = [_text(episode.opening)]
+
+    def step(self, action: Mapping[str, Any]) -> Observation:
+        """Apply an action as ``Episode.step`` does; one that raises is not part of the trace."""
+        observation = self._episode.step(action)
+        self._actions.append(action)
+        self._observations.append(_text(observation))
+        return observation
+
+    @property
+    def trace(self) -> Trace:
+        """The episode so far."""
+        episode = self._episode
+        return Trace(episode.id, episode.metadata, tuple(self._actions), tuple(self._observations))
+
+
+def replay(trace: Trace, shop: Shop) -> None:
+    """Play a trace again and compare every byte.
+
+    Raises :class:`TraceMismatchError`, which names the first step that differs; 0 is the opening.
+    """
+    try:
+        episode = Episode(shop, trace.spec, trace.episode_id, **_options(trace))
+    except EnvsError as refusal:
+        raise TraceMismatchError(0, f"the episode cannot be made: {refusal}") from refusal
+    for name, was in trace.metadata:
+        now = getattr(episode.metadata, name)
+        if now != was:
+            raise TraceMismatchError(0, f"{name} was {was!r} and is {now!r}")
+    _compare(0, trace.observations[0], _text(episode.opening))
+    for number, (action, seen) in enumerate(zip(trace.actions, trace.observations[1:], strict=True), 1):
+        try:
+            observation = episode.step(action)
+        except EnvsError as refusal:
+            raise TraceMismatchError(number, f"the action is refused: {refusal}") from refusal
+        _compare(number, seen, _text(observation))
+
+
+def _options(trace: Trace) -> dict[str, Any]:
+    """Return how the episode was shown: what it holds tells."""
+    try:
+        opening, last = json.loads(trace.observations[0]), json.loads(trace.observations[-1])
+    except ValueError as error:
+        raise TraceMismatchError(0, f"an observation is no JSON: {error}") from None
+    return {
+        "include": tuple(name for name in ("tools", "instructions") if name in opening),
+        "disclose": "seed" in opening,
+        "reveal_goal": "goal" in (last.get("result") or {}),
+    }
+
+
+def _text(observation: Observation) -> str:
+    return observation.model_dump_json(exclude_unset=True)
+
+
+def _compare(number: int, was: str, now: str) -> None:
+    if was == now:
+        return
+    pairs = enumerate(zip(was, now, strict=False))
+    at = next((at for at, (one, other) in pairs if one != other), min(len(was), len(now)))
+    shown = [text[max(0, at - _ROOM) : at + _ROOM] for text in (was, now)]
+    raise TraceMismatchError(number, f"from character {at} on it was …{shown[0]}… and is …{shown[1]}…")

@@ -1,0 +1,130 @@
+"""The adaptive curriculum at work: a built-in agent plays each environment, the server chooses how hard (SPEC §8).
+
+``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server, plays without naming a difficulty, each
+environment in a run of its own, prints how the frontier climbed, and draws it. The frontier is what a client can see
+of it: the highest difficulty that was drawn so far. Seeds count from 0, so the same command gives the same numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import httpx
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from ecom_rlve.client import EcomEnv
+from ecom_rlve.evaluation.agents import Agent, make_agent
+from ecom_rlve.evaluation.agents.oracle import oracles
+from ecom_rlve.evaluation.line_chart import charts
+from ecom_rlve.evaluation.local_server import local_server
+
+_THREADS = 2
+EXPERT, ORACLE = "expert", "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """How one environment's curriculum climbed."""
+
+    env_id: str
+    agent: str
+    frontier: tuple[int, ...]
+    """The highest difficulty drawn up to each episode."""
+    correct: int
+    """Episodes that were correct."""
+
+    def reached(self, level: int) -> int | None:
+        """Return the number of the first episode of a difficulty, None where it was never drawn; 1 is the first."""
+        return next((at for at, drawn in enumerate(self.frontier, 1) if drawn >= level), None)
+
+
+def climb(url: str, env_id: str, agent: str, make: Callable[[int], Agent], episodes: int, run_id: str) -> Climb:
+    """Play an environment under the curriculum of a run, one episode after another; ``make`` gets the seed."""
+    frontier: list[int] = []
+    correct = 0
+    with EcomEnv(url) as env:
+        for seed in range(episodes):
+            player = make(seed)
+            step = env.reset(env_id=env_id, seed=seed, run_id=run_id)
+            frontier.append(max(step.metadata.difficulty, frontier[-1] if frontier else 0))
+            while not step.done:
+                step = env.step(player.act(step))
+            correct += step.observation.result is not None and step.observation.result.is_correct
+    return Climb(env_id, agent, tuple(frontier), correct)
+
+
+def markdown(climbs: Sequence[Climb]) -> str:
+    """Return the table: the episode at which each difficulty was first drawn."""
+    levels = range(1, max(each.frontier[-1] for each in climbs) + 1)
+    lines = [
+        f"| {len(climbs[0].frontier)} episodes each | agent | correct | frontier | "
+        + " | ".join(f"d={level} from" for level in levels)
+        + " |",
+        "| --- " * (4 + len(levels)) + "|",
+    ]
+    for each in climbs:
+        firsts = [each.reached(level) for level in levels]
+        cells = [each.env_id, each.agent, f"{each.correct / len(each.frontier):.3f}", str(each.frontier[-1])]
+        lines.append("| " + " | ".join([*cells, *("" if first is None else str(first) for first in firsts)]) + " |")
+    return "\n".join(lines)
+
+
+def _maker(env_id: str, agent: str, make_oracle: Callable[[], Agent]) -> Callable[[int], Agent]:
+    if agent == ORACLE:
+        return lambda _: make_oracle()
+    return lambda seed: make_agent(agent, env_id, seed)
+
+
+def _has_agent(env_id: str, agent: str) -> bool:
+    try:
+        make_agent(agent, env_id)
+    except ValueError:
+        return False
+    return True
+
+
+def main(
+    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each environment.")] = 600,
+    agent: Annotated[str, typer.Option(help="Built-in agent; where an environment has none, the oracle plays.")] = (
+        EXPERT
+    ),
+    catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
+    plot: Annotated[Path, typer.Option(help="SVG file to write.")] = Path("docs/curriculum.svg"),
+) -> None:
+    """Print and draw how the curriculum climbs in every environment; exit 1 where one stays at 0."""
+    if not plot.parent.is_dir():
+        raise typer.BadParameter(f"there is no folder {plot.parent} to write the plot into")
+    make_oracle = oracles(catalog)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with (
+        local_server("--catalog", catalog) as url,
+        Progress(*columns, console=Console(stderr=True)) as progress,
+        ThreadPoolExecutor(_THREADS) as pool,
+    ):
+        answer = httpx.get(f"{url}/envs", trust_env=False).raise_for_status()
+        bar = progress.add_task("environments", total=len(answer.json()))
+
+        def played(env_id: str) -> Climb:
+            name = agent if _has_agent(env_id, agent) else ORACLE
+            done = climb(url, env_id, name, _maker(env_id, name, make_oracle), episodes, f"climb-{env_id}")
+            progress.advance(bar)
+            return done
+
+        climbs = list(pool.map(played, [each["env_id"] for each in answer.json()]))
+    print(markdown(climbs))
+    lines = {f"{each.env_id} ({each.agent})": each.frontier for each in climbs}
+    plot.write_text(charts(lines, title="Highest difficulty drawn by the curriculum, by episode"))
+    flat = [each.env_id for each in climbs if each.frontier[-1] == 0]
+    if flat:
+        print(f"never climbed: {', '.join(flat)}")
+    raise typer.Exit(1 if flat else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)
