@@ -7,6 +7,8 @@ INSTALLED := $(VENV)/.installed
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
 
+EPISODES ?= 200
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check test-slow test-openenv bench soundness docs format clean
 
@@ -34,7 +36,7 @@ bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
-	$(BIN)/python -m ecom_rlve.evaluation.soundness --env CART --episodes 200
+	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
 
 docs: $(INSTALLED)  ## write the reference pages, and run again what the other pages show
 	$(BIN)/python docs/generate.py

@@ -142,7 +142,7 @@ class RecommendingEnvironment(Environment[Goal]):
     def solve(self, scenario: Scenario[Goal]) -> dict[str, Any]:
         world = scenario.world
         best = self.gains_now(scenario).best_rows(world.axes.k_rec)
-        calls = []
+        calls: list[dict[str, Any]] = []
         showing = set(world.shown)
         for row in best:
             if row not in showing and len(calls) < world.axes.b_tool:

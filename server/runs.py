@@ -109,7 +109,7 @@ def _named_environment(request: ResetRequest, env: str | None) -> str | None:
 
 
 def _require_agreement(request: ResetRequest, fixed: str | None, spec: EpisodeSpec) -> None:
-    given = {"env_id": fixed, "difficulty": request.difficulty, "seed": request.seed}
+    given: dict[str, object] = {"env_id": fixed, "difficulty": request.difficulty, "seed": request.seed}
     given |= {name: getattr(request, name) for name in ("split", "style") if name in request.model_fields_set}
     if "axes" in request.model_fields_set:
         given["axes"] = tuple(sorted(request.axes.items()))
