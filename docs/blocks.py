@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,16 @@ OUTPUT_OF_PYTHON = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<outp
 Keep = Mapping[str, Any]
 """Keys to show, in order: None shows the value, a mapping goes on inside it, an int shows so many characters.
 
-For a list of objects ``(n, keep)`` shows the first n of them.
+For a list of objects ``(n, keep)`` shows the first n of them, :class:`Mentioning` those that say something.
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioning:
+    """Of a list: shows the elements in which one of these words occurs."""
+
+    words: frozenset[str]
+    keep: Any = None
 
 
 def filled(text: str, name: str, body: str) -> str:
@@ -51,6 +60,14 @@ def trimmed(value: Any, keep: Any = None) -> str:
         most, inside = keep
         more = [] if len(value) <= most else ["…"]
         return f"[{', '.join([trimmed(each, inside) for each in value[:most]] + more)}]"
+    if isinstance(keep, Mentioning):
+        shown: list[str] = []
+        for each in value:
+            if any(word in json.dumps(each) for word in keep.words):
+                shown.append(trimmed(each, keep.keep))
+            elif shown[-1:] != ["…"]:
+                shown.append("…")
+        return f"[{', '.join(shown)}]"
     if isinstance(keep, Mapping):
         parts = [f"{json.dumps(key)}: {trimmed(value[key], inside)}" for key, inside in keep.items() if key in value]
         return "{" + ", ".join(parts + (["…"] if set(value) - set(keep) else [])) + "}"

@@ -1,7 +1,7 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
-``python docs/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md`` and ``docs/cart.md``, and the
-output under every Python example. Nothing of them is written by hand.
+``python docs/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
+``docs/environments.md``, and the output under every Python example. Nothing of them is written by hand.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 
 import httpx
 from blocks import OUTPUT_OF_PYTHON, ROOT, Keep, rewrite, table, trimmed
-from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals
+from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, transcript
 from plays import Play, asking_play, first_play, tool_by_tool
+from shown import environment_blocks
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.shop import Shop
@@ -87,21 +88,6 @@ def demo() -> str:
     return "```text\n" + "\n".join(line.rstrip() for line in shown).strip() + "\n```"
 
 
-def transcript(http: httpx.Client, play: Play, *, keep: Keep) -> tuple[str, dict[str, Any]]:
-    """Play over HTTP; return the conversation line by line, and the episode's result."""
-    answer = http.post("/reset", json=play.reset).raise_for_status().json()
-    lines = [f"customer  {answer['observation']['user_message']}"]
-    for action in play.actions:
-        lines.append(f"agent     {json.dumps(action, ensure_ascii=False)}")
-        body = {"episode_id": answer["observation"]["episode_id"], "action": action}
-        answer = http.post("/step", json=body).raise_for_status().json()
-        seen = answer["observation"]
-        lines += [f"store     {each['name']} {trimmed(each['result'], keep)}" for each in seen["tool_results"]]
-        if seen["user_message"]:
-            lines.append(f"customer  {seen['user_message']}")
-    return "```text\n" + "\n".join(lines) + "\n```", answer["observation"]["result"]
-
-
 def by_hand(play: Play, result: dict[str, Any]) -> str:
     """Return the reward of a correct episode worked out; raises where it is not what the server said."""
     t_max, units = axes_of(play.difficulty).t_max, sum(map(int, re.findall(r"×(\d+)", play.wanted)))
@@ -158,6 +144,7 @@ def main() -> None:
         blocks = {"episode": readme_episode(http, first), "python": readme_python(first), "demo": demo()}
         rewrite("README.md", blocks)
         rewrite("docs/cart.md", cart_blocks(http, asking))
+        rewrite("docs/environments.md", environment_blocks(http, shop))
         rewrite("docs/protocol.md", {**protocol_blocks(url, http, first), **refusals(shop)})
         for page in PAGES:
             fill_outputs(page, url)

@@ -1,4 +1,4 @@
-"""What ``docs/protocol.md`` shows: requests and frames with the answers of a live server."""
+"""What the pages show of a live server: requests and frames with their answers, and whole conversations."""
 
 from __future__ import annotations
 
@@ -80,6 +80,21 @@ def exchange(http: httpx.Client, method: str, path: str, body: Any = None, keep:
 def fenced(*exchanges: str) -> str:
     """Return exchanges as one block of text."""
     return "```text\n" + "\n\n".join(exchanges) + "\n```"
+
+
+def transcript(http: httpx.Client, play: Play, *, keep: Keep) -> tuple[str, dict[str, Any]]:
+    """Play over HTTP; return the conversation line by line, and the episode's result."""
+    answer = http.post("/reset", json=play.reset).raise_for_status().json()
+    lines = [f"customer  {answer['observation']['user_message']}"]
+    for action in play.actions:
+        lines.append(f"agent     {json.dumps(action, ensure_ascii=False)}")
+        body = {"episode_id": answer["observation"]["episode_id"], "action": action}
+        answer = http.post("/step", json=body).raise_for_status().json()
+        seen = answer["observation"]
+        lines += [f"store     {each['name']} {trimmed(each['result'], keep)}" for each in seen["tool_results"]]
+        if seen["user_message"]:
+            lines.append(f"customer  {seen['user_message']}")
+    return "```text\n" + "\n".join(lines) + "\n```", answer["observation"]["result"]
 
 
 def frames(url: str, play: Play) -> str:

@@ -35,12 +35,13 @@ class Play:
     style: Style = "turn"
     wanted: str = ""
     """The goal in words."""
+    env_id: str = "CART"
 
     @property
     def reset(self) -> dict[str, Any]:
         """The arguments of its reset."""
         style = {} if self.style == "turn" else {"style": self.style}
-        return {"env_id": "CART", "difficulty": self.difficulty, "seed": self.seed, **style}
+        return {"env_id": self.env_id, "difficulty": self.difficulty, "seed": self.seed, **style}
 
 
 def first_play(shop: Shop) -> Play:

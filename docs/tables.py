@@ -1,164 +1,177 @@
-"""Measure the difficulty axes that are live in CART, and write the table of ``cart.md``.
+"""Measure the difficulty axes that are live in each environment, and write the tables of the pages.
 
-``python docs/tables.py [EPISODES]`` draws that many episodes (1,000 unless told) per difficulty on the default catalog
-and plays each with the environment's own solution, in process: about a minute.
+``python docs/tables.py [EPISODES]`` draws that many episodes (1,000 unless told) per environment and difficulty on the
+default catalog and plays each with the environment's own solution, in process: about ten minutes.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from math import nan
 from statistics import fmean
 from typing import Any
 
 from blocks import rewrite, table
+from measuring import Counts, Row, cells, common_counts, episode, solved
 
-from ecom_rlve.envs.difficulty import Axes, axes_of, logistic
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.difficulty import Axes, logistic
+from ecom_rlve.envs.environment import Scenario
+from ecom_rlve.envs.orders import edge_probability
+from ecom_rlve.envs.policy_topics import ONLINE_RETURN
+from ecom_rlve.envs.registry import environments
+from ecom_rlve.envs.returns import eligibility
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.simulator import Customer
+from ecom_rlve.envs.tasks.bundle import needs_at, wishes_at
 from ecom_rlve.envs.tasks.cart import items_at
-from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
+from ecom_rlve.envs.tasks.journey import intents_at
 from ecom_rlve.models import Style
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000
+_EDGE = (-2, -1, 1, 2)
+STYLES: tuple[Style, ...] = ("turn", "tool")
 
-
-@dataclass(frozen=True, slots=True)
-class Drawn:
-    """What one episode was drawn to be, counted; a pair is (how many did, out of how many)."""
-
-    axes: Axes
-    items: int
-    with_variant: tuple[int, int]
-    many: tuple[int, int]
-    left_out: tuple[int, int]
-    sells_out: tuple[int, int]
-    replaced: tuple[int, int]
-    slipped: tuple[int, int]
-    redraws: int
-    turn_total: float
-    """r_total of the environment's own solution in style turn."""
-    tool_total: float
-
-
-def episode(shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
-    """Return a CART episode."""
-    return Episode(shop, EpisodeSpec("CART", d, seed, style=style, axes=tuple(axes.items())), "measured")
-
-
-def drawn(shop: Shop, d: int, seed: int) -> Drawn:
-    """Draw one episode, and beside it those that differ from it in a single axis, to count what the axis did."""
-    plain = episode(shop, d, seed)
-    scenario, slots = plain.scenario, plain.scenario.slots
-    items = scenario.goal.items
-    left_out = Customer(plain.environment, scenario, scenario.world.streams).left_out
-    args = SearchArgs(query=scenario.subjects[0].plural)
-    found, _ = ranked_page(scenario.world, args)
-    undisturbed, _ = ranked_page(episode(shop, d, seed, eps_rank=0.0).scenario.world, args)
-    silent, loud = (episode(shop, d, seed, p_noise=p).opening.user_message for p in (0.0, 1.0))
-    return Drawn(
-        axes=plain.axes,
-        items=len(items),
-        with_variant=(sum(item.variant is not None for item in items), len(items)),
-        many=(sum(item.quantity > 1 for item in items), len(items)),
-        left_out=(left_out, len(slots)),
-        sells_out=(int(scenario.stockout.hits), 1),
-        replaced=(_differing(found, undisturbed), len(found)),
-        slipped=(
-            _differing(silent.split(), plain.opening.user_message.split()),
-            _differing(silent.split(), loud.split()),
-        ),
-        redraws=scenario.redraws,
-        turn_total=_solved(plain),
-        tool_total=_solved(episode(shop, d, seed, "tool")),
-    )
-
-
-def _differing(one: Sequence[object], other: Sequence[object]) -> int:
-    return sum(a != b for a, b in zip(one, other, strict=True))
-
-
-def _solved(played: Episode) -> float:
-    """Play the environment's solution to the end and return r_total."""
-    while True:
-        action = played.environment.solve(played.scenario)
-        calls = action.get("tool_calls", [])
-        if played.spec.style == "tool" and len(calls) > 1:
-            action = {"tool_calls": calls[:1], "end_turn": False}
-        observation = played.step(action)
-        if observation.result is not None:
-            return observation.result.r_total
-
-
-Measure = Callable[[list[Drawn]], float]
-
-
-def _share(name: str) -> Measure:
-    def measure(episodes: list[Drawn]) -> float:
-        counts: list[tuple[int, int]] = [getattr(each, name) for each in episodes]
-        return sum(did for did, _ in counts) / sum(of for _, of in counts)
-
-    return measure
-
-
-def _mean(of: Callable[[Drawn], float]) -> Measure:
-    return lambda episodes: fmean(map(of, episodes))
-
-
-def _axis(name: str) -> Callable[[int], float]:
-    return lambda d: float(getattr(axes_of(d), name))
-
-
-def _mean_axis(name: str) -> Measure:
-    return _mean(lambda each: float(getattr(each.axes, name)))
-
-
-ROWS: tuple[tuple[str, str, Callable[[int], float], Measure], ...] = (
-    ("2 facts left out of the first message", "0.8·σ((d−3.5)/1.3)", _axis("p_missing"), _share("left_out")),
-    ("3 results replaced", "min(0.4, 0.02·d)", _axis("eps_rank"), _share("replaced")),
-    ("4 episodes in which a wanted thing sells out", "min(0.5, 0.05·d)", _axis("p_oos"), _share("sells_out")),
-    ("5 turn budget `T_max`", "4 + ⌊d/2⌋", _axis("t_max"), _mean_axis("t_max")),
-    ("6 slips, per word that may have one", "min(0.125, 0.01·d)", _axis("p_noise"), _share("slipped")),
-    ("8 results that can be paged to", "max(20, 200−10·d)", _axis("top_k"), _mean_axis("top_k")),
-    ("11 tool calls a turn `B_tool`", "min(6, 2+⌊d/2⌋)", _axis("b_tool"), _mean_axis("b_tool")),
-    ("items", "min(5, 1+⌊d/3⌋)", items_at, _mean(lambda each: each.items)),
-    ("items with a required variant", "σ((d−2)/1.5)", lambda d: logistic((d - 2) / 1.5), _share("with_variant")),
-    ("items wanted 2 to 4 times", "min(0.5, 0.1·d)", lambda d: min(0.5, 0.1 * d), _share("many")),
+MISSING = Row("left out", "2 facts left out of the first message", "0.8·σ((d−3.5)/1.3)", lambda a: a.p_missing)
+REPLACED = Row("replaced", "3 results replaced", "min(0.4, 0.02·d)", lambda a: a.eps_rank)
+SELLS_OUT = Row(
+    "sells out", "4 episodes in which a wanted thing may sell out", "min(0.5, 0.05·d)", lambda a: a.p_oos
 )
-"""What a row says, its formula, the formula's value at d, and what was measured."""
+TURNS = Row("turns", "5 turn budget `T_max`", "4 + ⌊d/2⌋", lambda a: a.t_max)
+SLIPS = Row("slipped", "6 slips, per word that may have one", "min(0.125, 0.01·d)", lambda a: a.p_noise)
+DEPTH = Row("depth", "8 results that can be paged to", "max(20, 200−10·d)", lambda a: a.top_k)
+ORDERS = Row("orders", "9 orders in the history", "12 + 2·d", lambda a: a.h_orders)
+CALLS = Row("calls", "11 tool calls a turn `B_tool`", "min(6, 2+⌊d/2⌋)", lambda a: a.b_tool)
+REDRAWS = Row("redraws", "products drawn again, per episode", "", lambda _: nan)
+CONSTRAINTS = Row("constraints", "1 wishes", "2 + ⌊d/2⌋", lambda a: a.m)
+ASKED_FOR = Row("asked for", "12 products asked for `k_rec`", "min(10, 3+⌊d/3⌋)", lambda a: a.k_rec)
+_SEARCHED = (MISSING, REPLACED, SELLS_OUT, TURNS, SLIPS, DEPTH, CALLS)
+
+ROWS: dict[str, tuple[Row, ...]] = {
+    "PD": (CONSTRAINTS, *_SEARCHED, ASKED_FOR),
+    "SUB": (CONSTRAINTS, *_SEARCHED, ASKED_FOR),
+    "CART": (
+        *_SEARCHED,
+        Row("items", "items", "min(5, 1+⌊d/3⌋)", lambda a: items_at(a.d)),
+        Row("variants", "items with a required variant", "σ((d−2)/1.5)", lambda a: logistic((a.d - 2) / 1.5)),
+        Row("many", "items wanted 2 to 4 times", "min(0.5, 0.1·d)", lambda a: min(0.5, 0.1 * a.d)),
+    ),
+    "RETURN": (
+        Row("constraints", "1 wishes for a new one, where one is wanted", "2 + ⌊d/2⌋", lambda a: a.m),
+        MISSING,
+        REPLACED,
+        TURNS,
+        SLIPS,
+        DEPTH,
+        ORDERS,
+        Row("branching", "10 conditions of the return window", "1 + ⌊d/3⌋, at most 2", lambda a: min(2, a.b_branch)),
+        CALLS,
+        Row("new", "episodes in which a new one is wanted", "min(0.5, 0.1·d)", lambda a: min(0.5, 0.1 * a.d)),
+        Row("edge", "orders within 2 days of a window's end", "0.7·σ((d−4)/1.5) and chance", lambda a: edge_probability(a.d)),
+        Row("eligible", "target lines that can be returned", "", lambda _: nan),
+    ),
+    "STATUS": (
+        MISSING,
+        TURNS,
+        SLIPS,
+        ORDERS,
+        CALLS,
+        Row("indirect", "indirect references", "σ((d−2)/1.5)", lambda a: logistic((a.d - 2) / 1.5)),
+    ),
+    "POLICY": (
+        MISSING,
+        TURNS,
+        SLIPS,
+        Row("branching", "10 conditions that the answer needs", "1 + ⌊d/3⌋", lambda a: a.b_branch),
+        CALLS,
+    ),
+    "BUNDLE": (
+        Row("wishes", "1 wishes per thing", "⌊m/3⌋ = ⌊(2+⌊d/2⌋)/3⌋", lambda a: wishes_at(a.m)),
+        *_SEARCHED,
+        Row("needs", "things", "min(6, 2+⌊d/3⌋)", lambda a: needs_at(a.d)),
+    ),
+    "JOURNEY": (
+        *(row for row in _SEARCHED if row is not TURNS),
+        Row("turns", "5 turn budget, of all errands", "T_max·errands", lambda a: a.t_max * intents_at(a.d)),
+        Row("switched", "7 errands interrupted by the next", "0.6·σ((d−5)/2)", lambda a: a.p_switch),
+        ORDERS,
+        Row("intents", "errands", "min(5, 2+⌊d/4⌋)", lambda a: intents_at(a.d)),
+    ),
+}
+"""The live axes of each environment, and its own scales."""
 
 
-def page_table(by_d: dict[int, list[Drawn]]) -> str:
-    """Return the table; a cell holds the formula's value and the measured one."""
-    rows = [
-        [what, formula, *(f"{_number(value(d))} / {_number(measure(by_d[d]))}" for d in by_d)]
-        for what, formula, value, measure in ROWS
-    ]
-    rows.append(["products drawn again, per episode", "", *(f"{fmean(e.redraws for e in by_d[d]):.2f}" for d in by_d)])
-    for style, totals in (("turn", _totals("turn_total")), ("tool", _totals("tool_total"))):
-        cells = [f"{fmean(totals(by_d[d])):.3f}, {max(totals(by_d[d])):.3f}" for d in by_d]
-        rows.append([f"solution's r_total, style `{style}`: mean, greatest", "", *cells])
+def own_counts(env_id: str, scenario: Scenario[Any], axes: Axes) -> Counts:
+    """Count what only this environment has."""
+    goal, world = scenario.goal, scenario.world
+    match env_id:
+        case "PD":
+            return {"constraints": (len(goal.constraints), 1), "asked for": (axes.k_rec, 1)}
+        case "SUB":
+            return {"constraints": (len(goal.required) + len(goal.wished), 1), "asked for": (axes.k_rec, 1)}
+        case "CART":
+            wanted = len(goal.items)
+            return {
+                "items": (wanted, 1),
+                "variants": (sum(item.variant is not None for item in goal.items), wanted),
+                "many": (sum(item.quantity > 1 for item in goal.items), wanted),
+            }
+        case "RETURN":
+            new = goal.replacement
+            ends = [
+                [last for line in order.lines if (last := eligibility(world, order, line).last_day) is not None]
+                for order in world.orders
+            ]
+            return {
+                "constraints": (0, 0) if new is None else (len(new.constraints), 1),
+                "new": (new is not None, 1),
+                "branching": (len(world.book.rule(ONLINE_RETURN).adjustments), 1),
+                "edge": (sum(any((last - world.today).days in _EDGE for last in lasts) for lasts in ends), len(ends)),
+                "eligible": (goal.is_eligible, 1),
+            }
+        case "STATUS":
+            return {"indirect": (goal.reference.form == "indirect", 1)}
+        case "POLICY":
+            return {"branching": (len(goal.situation), 1)}
+        case "BUNDLE":
+            needs = goal.needs
+            return {"needs": (len(needs), 1), "wishes": (sum(len(need.wishes) for need in needs), len(needs))}
+        case "JOURNEY":
+            intents = goal.intents
+            switched = sum(intent.is_interrupted for intent in intents)
+            return {"intents": (len(intents), 1), "switched": (switched, len(intents))}
+    raise LookupError(f"no rows for {env_id}: add them to ROWS and here")
+
+
+def counted(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
+    """Return all counts of one episode; the solution's totals stand under the styles' names."""
+    plain = episode(shop, env_id, d, seed)
+    totals: Counts = {style: (solved(shop, env_id, d, seed, style), 1) for style in STYLES}
+    return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain.scenario, plain.axes), **totals}
+
+
+def page_table(env_id: str, by_d: dict[int, list[Counts]]) -> str:
+    """Return the table of an environment; a cell holds the formula's value and the measured one."""
+    rows = [[row.says, row.formula, *cells(row, by_d)] for row in (*ROWS[env_id], REDRAWS)]
+    for style in STYLES:
+        totals = [[counts[style][0] for counts in episodes] for episodes in by_d.values()]
+        shown = (f"{fmean(each):.3f}, {max(each):.3f}" for each in totals)
+        rows.append([f"solution's r_total, style `{style}`: mean, greatest", "", *shown])
     return table(["axis", "formula", *(f"d={d}" for d in by_d)], rows)
-
-
-def _totals(name: str) -> Callable[[list[Drawn]], list[float]]:
-    return lambda episodes: [getattr(each, name) for each in episodes]
-
-
-def _number(value: float) -> str:
-    return str(int(value)) if float(value).is_integer() and value >= 1 else f"{value:.3f}"
 
 
 def main(arguments: list[str]) -> None:
     """Measure and write."""
     episodes = int(arguments[0]) if arguments else EPISODES
     shop = Shop.open("synthetic")
-    by_d: dict[int, list[Any]] = {d: [drawn(shop, d, seed) for seed in range(episodes)] for d in DIFFICULTIES}
     said = f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*."
-    rewrite("docs/cart.md", {"difficulty": f"{said}\n\n{page_table(by_d)}"})
+    for env_id in arguments[1:] or environments():
+        by_d = {d: [counted(shop, env_id, d, seed) for seed in range(episodes)] for d in DIFFICULTIES}
+        body = f"{said}\n\n{page_table(env_id, by_d)}"
+        if env_id == "CART":
+            rewrite("docs/cart.md", {"difficulty": body})
+        else:
+            rewrite("docs/environments.md", {f"{env_id} difficulty": body})
+        print(f"{env_id} measured")
 
 
 if __name__ == "__main__":

@@ -61,15 +61,15 @@ class JourneyEnvironment(Environment[JourneyGoal]):
     answer = JourneyAnswer
 
     def brief(self, axes: Axes) -> str:
-        return " ".join([_BRIEF, *(f"{each.id}: {each.brief(axes)}" for each in errands())])
+        return " ".join([_BRIEF, *(f"{each.id}: {each.brief(axes)}" for each in _parts())])
 
     def max_difficulty(self, shop: Shop) -> int:
-        most = [each.max_difficulty(shop) for each in errands()]
+        most = [each.max_difficulty(shop) for each in _parts()]
         served = (d for d in range(MAX_DIFFICULTY + 1) if sum(level >= d for level in most) >= intents_at(d))
         return max(served, default=-1)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[JourneyGoal]:
-        able = [each for each in errands() if each.max_difficulty(world.shop) >= world.axes.d]
+        able = [each for each in _parts() if each.max_difficulty(world.shop) >= world.axes.d]
         order = streams.stream("intents").permutation(len(able)).tolist()
         chosen = [able[at] for at in order[: intents_at(world.axes.d)]]
         switches = streams.stream("switches").random(len(chosen)).tolist()
@@ -145,6 +145,11 @@ class JourneyEnvironment(Environment[JourneyGoal]):
                 for intent in scenario.goal.intents
             ]
         }
+
+
+def _parts() -> tuple[Environment[Any], ...]:
+    """Return the errands that a journey is made of: those whose answer's fields its own answer has."""
+    return tuple(each for each in errands() if JourneyAnswer.model_fields.keys() >= each.answer.model_fields.keys())
 
 
 def _drawn_apart(

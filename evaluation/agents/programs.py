@@ -205,7 +205,10 @@ def _random_part(kit: Kit, rng: Generator) -> Part:
     plans = [plan for plan in _PLANS if set(plan) <= set(kit.ops)]
     steps: list[Step] = []
     if plans and rng.random() < 0.5:
-        steps = [replace(_random_step(kit, rng), op=op) for op in plans[int(rng.integers(len(plans)))]]
+        plan = plans[int(rng.integers(len(plans)))]
+        if rng.random() < 0.5:
+            return Part(kit, tuple(Step(op) for op in plan), Rule())
+        steps = [replace(_random_step(kit, rng), op=op) for op in plan]
     steps += [_random_step(kit, rng) for _ in range(int(rng.integers(0, 5)))]
     return Part(kit, tuple(steps), _random_rule(rng))
 

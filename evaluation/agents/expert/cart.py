@@ -44,6 +44,7 @@ class CartExpert:
         self._is_confirmed = False
         self._checks = 0
         self._reserve = 2
+        self._is_piecemeal = False
 
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
@@ -60,8 +61,13 @@ class CartExpert:
         else:
             for sentence in language.sentences(observation.user_message):
                 self._hear(sentence)
-        action, self._sent = self._decide(observation.tool_calls_left, observation.turns_left)
+        self._is_piecemeal = result.metadata.style == "tool"
+        # A tool at a time, a call too many for the open turn opens the next.
+        room = max(1, observation.tool_calls_left) if self._is_piecemeal else observation.tool_calls_left
+        action, self._sent = self._decide(room, observation.turns_left)
         action["tool_calls"] = [sent for sent, _ in self._sent]
+        if self._is_piecemeal and self._sent and not action.get("answer"):
+            action["end_turn"] = False
         action = one_at_a_time(action, result.metadata.style)
         self._sent = self._sent[: len(action["tool_calls"])]
         return action
@@ -78,6 +84,8 @@ class CartExpert:
             item = self._sold_out.pop(0)
             return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
         is_last = turns_left <= 1
+        if self._is_piecemeal and not is_last and (look := self._next_look(items)):
+            return {}, [look]
         questions = self._questions(items, is_spare=turns_left > self._reserve) if turns_left > 2 else []
         reads = [self._reads(item, is_last) for item in items]
         calls = [sent for wanted in (0, 1) for read in reads if (sent := read[wanted])]
@@ -91,6 +99,14 @@ class CartExpert:
             return {"answer": {"done": True}}, []
         self._checks += 1
         return {"assistant_message": "Does everything in your cart look right?"}, []
+
+    def _next_look(self, items: list[ItemNotes]) -> Sent | None:
+        """Return the first search or look at variants that is needed: what is not sent now is not noted as sent."""
+        for item in items:
+            search, variants = self._reads(item, is_last=False)
+            if search or variants:
+                return search or variants
+        return None
 
     def _placing(self, segment: str) -> Callable[[dict[str, Any], ToolResult], None]:
         """Return what finds out, from a first search, which kind of thing a segment of the opening is about."""

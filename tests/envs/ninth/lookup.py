@@ -1,0 +1,118 @@
+"""LOOKUP, a toy ninth environment: the customer names a product and wants one figure of it. This file is all of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.difficulty import Axes
+from ecom_rlve.envs.environment import Environment, Scenario, Subject
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Review, Slot, Verdict
+from ecom_rlve.envs.recall import word_fact
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention, SlotKind
+from ecom_rlve.envs.simulator.templates import bank
+from ecom_rlve.envs.solving import search_showing
+from ecom_rlve.envs.targets import eligible_row
+from ecom_rlve.envs.world import World
+from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.streams import Streams
+
+FIGURES = {"customer rating": "rating", "delivery time": "ship_days"}
+_FIGURE = SlotKind(
+    "wanted_figure",
+    "figure",
+    (("about its %s", "I would like to know the %s"), ("and its %s", "I want to hear the %s")),
+    ("figures", "what do you want to know", "what would you like to know"),
+    values=tuple(FIGURES),
+    is_circumstance=True,
+)
+_OPENING = bank("Please look something up about {title}.", "I have a question about {title}.")
+
+
+class LookupAnswer(Answer):
+    """The figure that was found."""
+
+    looked_up_id: str | None = None
+    figure: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LookupGoal:
+    """A product, and what is asked of it."""
+
+    row: int
+    asked: str
+
+
+class LookupEnvironment(Environment[LookupGoal]):
+    """Looking one figure up."""
+
+    id = "LOOKUP"
+    title = "Looking a figure up"
+    version = "1"
+    errand = "that figure"
+    tool_names = ("catalog_search", "catalog_get_product", "ask_user")
+    answer = LookupAnswer
+
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+        return "Find out which figure of which product the customer wants, look it up and submit it."
+
+    def max_difficulty(self, shop: Shop) -> int:
+        return MAX_DIFFICULTY if shop.kinds(1) else -1
+
+    def draw_in(self, world: World, streams: Streams) -> Scenario[LookupGoal]:
+        shop, rng = world.shop, streams.stream("target")
+        copies, kinds = Counter(shop.catalog.titles), shop.kinds(1)
+        for redraws in range(50):
+            row = eligible_row(shop, kinds[int(rng.integers(len(kinds)))], rng, world.split, 1)
+            asked = tuple(FIGURES)[int(rng.integers(len(FIGURES)))]
+            if row is not None and copies[shop.catalog.titles[row]] == 1 and FIGURES[asked] in shop.card(row):
+                break
+        else:
+            raise GenerationError("no product of its own title; use another seed")
+        kind = shop.catalog.category_of(row)
+        return Scenario(
+            LookupGoal(row, asked),
+            world,
+            (Subject(kind.singular, kind.plural, kind.name),),
+            (Slot(0, word_fact(_FIGURE, asked)),),
+            redraws=redraws,
+        )
+
+    def opening(self, scenario: Scenario[LookupGoal], said: Collection[Slot]) -> Act:
+        subject, title = scenario.subjects[0], scenario.world.shop.card(scenario.goal.row)["title"]
+        facts = tuple(slot.fact for slot in scenario.slots if slot in said)
+        mention = Mention(subject.singular, subject.plural, facts)
+        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", f'"{title}"'),))
+
+    def review(self, scenario: Scenario[LookupGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+        return Review()
+
+    def verify(self, scenario: Scenario[LookupGoal], answer: Answer | None) -> Verdict:
+        world, goal = scenario.world, scenario.goal
+        if not isinstance(answer, LookupAnswer) or answer.looked_up_id is None:
+            return Verdict(Fraction(-1), correct=False)
+        card = world.shop.card(goal.row)
+        is_right = answer.looked_up_id == card["product_id"] and answer.figure == card[FIGURES[goal.asked]]
+        is_right &= goal.row in world.shown
+        return Verdict(Fraction(1 if is_right else -1), correct=is_right, output_ids=(answer.looked_up_id,))
+
+    def solve(self, scenario: Scenario[LookupGoal]) -> dict[str, Any]:
+        world, goal = scenario.world, scenario.goal
+        if goal.row not in world.shown:
+            return {"tool_calls": [{"name": "catalog_search", "args": search_showing(world, goal.row)}]}
+        card = world.shop.card(goal.row)
+        figure = card[FIGURES[goal.asked]]
+        return {"answer": {"done": True, "looked_up_id": card["product_id"], "figure": figure}}
+
+    def goal_json(self, scenario: Scenario[LookupGoal]) -> dict[str, Any]:
+        return {"row": scenario.goal.row, "asked": scenario.goal.asked}
+
+
+ENVIRONMENT = LookupEnvironment()

@@ -1,0 +1,401 @@
+"""JOURNEY against the contract (SPEC §2.3, §4, §6): solvable, each errand judged by itself, interrupted and resumed."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from math import sqrt
+from typing import Any
+
+import pytest
+
+from ecom_rlve.client import StepResult
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.journey import Intent, JourneyGoal
+from ecom_rlve.envs.registry import environment, errands
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.acts import Act, ActKind
+from ecom_rlve.envs.tasks.cart import CartGoal
+from ecom_rlve.envs.tasks.journey import intents_at
+from ecom_rlve.evaluation.agents.agent import Action, one_at_a_time
+from ecom_rlve.evaluation.agents.registry import make_agent, suite
+from ecom_rlve.models import EpisodeResult, Style, Termination
+
+JOURNEY = environment("JOURNEY")
+SEEDS = 10
+DEBRIS = re.compile(
+    r"[{}<>\\_]|%s|\bNone\b|\bnan\b|\binf\b|\bTrue\b|\bFalse\b|  |\s[,.;!?]|\.\.|,,|;;|\(\)|\bthe the\b"
+)
+_BACK = re.compile(r"\b(?:back|return) to (?:my|the)\b", re.IGNORECASE)
+_MANY_QUESTIONS = {"assistant_message": "Which brand, which price and which date is it about?"}
+
+
+@pytest.fixture(scope="module")
+def store() -> Shop:
+    return Shop.open("synthetic:2000:0")
+
+
+def start(store: Shop, d: int = 0, seed: int = 0, style: Style = "turn", **axes: float) -> Episode:
+    return Episode(store, EpisodeSpec("JOURNEY", d, seed, style=style, axes=tuple(axes.items())), "journey")
+
+
+def goal_of(episode: Episode) -> JourneyGoal:
+    goal: JourneyGoal = episode.scenario.goal
+    return goal
+
+
+def ids_of(episode: Episode) -> list[str]:
+    return [intent.environment.id for intent in goal_of(episode).intents]
+
+
+def solution(episode: Episode) -> Action:
+    return one_at_a_time(JOURNEY.solve(episode.scenario), episode.spec.style)
+
+
+def solve(episode: Episode) -> list[str]:
+    """Play the environment's own solution to the end; return what the customer said."""
+    said = [episode.opening.user_message]
+    while not episode.done:
+        said.append(episode.step(solution(episode)).user_message)
+    return said
+
+
+def settle(episode: Episode, **changes: Any) -> Intent:
+    """Play the own solution until the errand spoken of is closed, with a changed answer; return that errand."""
+    intent = goal_of(episode).current
+    while intent.verdict is None:
+        action = solution(episode)
+        if action.get("answer"):
+            action["answer"] = {**action["answer"], **changes}
+        episode.step(action)
+    return intent
+
+
+def ended(episode: Episode) -> EpisodeResult:
+    assert episode.result is not None
+    return episode.result
+
+
+def starting_with(store: Shop, name: str, d: int, **axes: float) -> Episode:
+    """Return the first episode whose first errand is of the named environment."""
+    return next(
+        episode for seed in range(200) for episode in (start(store, d, seed, **axes),) if ids_of(episode)[0] == name
+    )
+
+
+# --- Solvable, drawn as stated ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("style", ["turn", "tool"])
+def test_the_own_solution_scores_one_in_every_errand(store: Shop, style: Style) -> None:
+    for d in range(JOURNEY.max_difficulty(store) + 1):
+        for seed in range(SEEDS):
+            episode = start(store, d, seed, style)
+            solve(episode)
+            result = ended(episode)
+            assert (result.r_task, result.is_correct, result.correct_share) == (1.0, True, 1.0), (d, seed)
+            assert result.termination is Termination.ANSWERED
+
+
+def test_the_catalog_bounds_the_difficulty(store: Shop) -> None:
+    most = JOURNEY.max_difficulty(store)
+    able = [each for each in errands() if each.max_difficulty(store) >= most]
+    assert len(able) >= intents_at(most)
+    assert most <= max(each.max_difficulty(store) for each in errands())
+
+
+@pytest.mark.parametrize("d", [0, 3, 4, 8, 12])
+def test_errands_differ_and_are_as_many_as_stated(store: Shop, d: int) -> None:
+    firsts: Counter[str] = Counter()
+    for seed in range(100):
+        names = ids_of(start(store, d, seed))
+        assert len(names) == len(set(names)) == min(5, 2 + d // 4)
+        firsts[names[0]] += 1
+    assert firsts.keys() == {each.id for each in errands()}
+
+
+def test_no_two_errands_are_about_the_same_kind_of_thing(store: Shop) -> None:
+    for seed in range(60):
+        goal = goal_of(start(store, 8, seed))
+        kinds = [{subject.category for subject in intent.scenario.subjects} - {""} for intent in goal.intents]
+        assert sum(map(len, kinds)) == len(set().union(*kinds)), seed
+
+
+@pytest.mark.parametrize("d", [0, 5, 12])
+def test_the_turn_budget_is_the_sum_of_the_errands(store: Shop, d: int) -> None:
+    episode = start(store, d)
+    assert episode.opening.max_turns == episode.t_max == intents_at(d) * (4 + d // 2)
+    assert start(store, d, t_max=3).t_max == 3 * intents_at(d)
+
+
+def test_a_journey_offers_every_tool_and_tells_every_job(store: Shop) -> None:
+    opening = start(store, 4).opening
+    assert opening.tools is not None
+    assert opening.instructions is not None
+    offered = {tool["function"]["name"] for tool in opening.tools}
+    for each in errands():
+        assert set(each.tool_names) <= offered
+        assert f"{each.id}: {each.brief(axes_of(4))}" in opening.instructions
+
+
+def test_equal_specs_are_equal_journeys(store: Shop) -> None:
+    for seed in range(SEEDS):
+        one, other = start(store, 9, seed), start(store, 9, seed)
+        assert one.goal_json() == other.goal_json()
+        assert solve(one) == solve(other)
+        assert ended(one) == ended(other)
+
+
+# --- Judging ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [0, 4, 8])
+def test_a_wrong_name_costs_its_own_errand_and_the_journey_goes_on(store: Shop, d: int) -> None:
+    for seed in range(SEEDS):
+        episode = start(store, d, seed)
+        first, *others = ids_of(episode)
+        missed = settle(episode, intent=others[0])
+        assert (missed.environment.id, episode.done) == (first, False)
+        solve(episode)
+        result, count = ended(episode), len(others) + 1
+        assert [intent.verdict is not None and intent.verdict.r_task for intent in goal_of(episode).intents] == [
+            -1,
+            *[1] * len(others),
+        ]
+        assert result.r_task == pytest.approx((len(others) - 1) / count)
+        assert result.correct_share == pytest.approx(len(others) / count)
+        assert not result.is_correct
+
+
+def test_the_name_may_be_written_as_on_reset(store: Shop) -> None:
+    episode = start(store)
+    name = ids_of(episode)[0]
+    first = settle(episode, intent=f"e_{name.lower()}")
+    assert first.verdict is not None
+    assert first.verdict.correct
+
+
+@pytest.mark.parametrize(("field", "value"), [("resolution", "burnt"), ("order_status", "lost")])
+def test_what_an_errand_has_no_word_for_scores_as_wrong(store: Shop, field: str, value: str) -> None:
+    episode = starting_with(store, "RETURN" if field == "resolution" else "STATUS", 0)
+    missed = settle(episode, **{field: value})
+    assert missed.verdict is not None
+    assert missed.verdict.r_task == -1
+    assert not episode.done
+
+
+@pytest.mark.parametrize("answer", [{"done": True}, {"done": True, "intent": 7}, {"done": True, "intent": "PD", "x": 1}])
+def test_an_answer_of_the_wrong_shape_is_a_format_failure(store: Shop, answer: dict[str, Any]) -> None:
+    episode = start(store)
+    episode.step({"answer": answer})
+    assert ended(episode).termination is Termination.FORMAT_FAILURE
+    assert ended(episode).r_total == -1
+
+
+def test_closed_errands_keep_their_scores_when_the_turns_are_used_up(store: Shop) -> None:
+    for seed in range(SEEDS):
+        episode = start(store, 4, seed, p_switch=0.0)
+        settle(episode)
+        while not episode.done:
+            episode.step({})
+        result = ended(episode)
+        assert result.termination is Termination.TURN_BUDGET
+        assert result.r_task == pytest.approx((1 - 2) / 3)
+        assert result.correct_share == pytest.approx(1 / 3)
+        assert not result.is_correct
+
+
+def test_who_does_nothing_loses_every_errand(store: Shop) -> None:
+    episode = start(store, 4)
+    while not episode.done:
+        episode.step({})
+    assert (ended(episode).r_task, ended(episode).correct_share) == (-1.0, 0.0)
+    assert ended(episode).turns == episode.t_max
+
+
+def test_closing_an_errand_uses_up_no_turn(store: Shop) -> None:
+    episode = start(store, 0, p_switch=0.0)
+    left = episode.turns_left
+    seen = episode.step({"answer": {"done": True, "intent": ids_of(episode)[0]}})
+    assert (seen.turns_left, seen.done) == (left, False)
+    assert seen.user_message
+
+
+def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) -> None:
+    """Things left in the cart, and goods sent back, before the errand they concern has begun."""
+    tried = Counter[str]()
+    for seed in range(80):
+        episode = start(store, 4, seed, p_switch=0.0)
+        first, *later = ids_of(episode)
+        if first in ("CART", "RETURN") or not {"CART", "RETURN"} & set(later):
+            continue
+        world = episode.scenario.world
+        shown = episode.step({"tool_calls": [{"name": "catalog_search", "args": {"query": "desk lamp", "limit": 1}}]})
+        card = (shown.tool_results[0].result or {})["results"][0]
+        added = {"name": "cart_add", "args": {"product_id": card["product_id"]}}
+        order, line = next(
+            ((order, line) for order in world.orders for line in order.lines if _is_returnable(world, order, line))
+        )
+        args = {"order_id": order.order_id, "line_id": line.line_id, "reason": "defective", "method": "store_credit"}
+        aimed_at = [getattr(intent.scenario.goal, "line_id", "") for intent in goal_of(episode).intents]
+        if line.line_id in aimed_at:
+            continue
+        episode.step({"tool_calls": [added, {"name": "return_initiate", "args": args}]})
+        assert world.returns
+        solve(episode)
+        assert ended(episode).is_correct or not world.cart
+        tried.update({"CART", "RETURN"} & set(later))
+    assert min(tried["CART"], tried["RETURN"]) >= 5
+
+
+def _is_returnable(world: Any, order: Any, line: Any) -> bool:
+    from ecom_rlve.envs.returns import eligibility
+
+    return bool(eligibility(world, order, line).is_eligible)
+
+
+@pytest.mark.parametrize("name", sorted(suite("JOURNEY").empty))
+def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
+    for d in (0, 6, 12):
+        for seed in range(6):
+            episode = start(store, d, seed)
+            agent = make_agent(name, "JOURNEY", seed)
+            step = StepResult(episode.opening, None, False, episode.metadata)
+            while not step.done:
+                seen = episode.step(agent.act(step))
+                step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+            assert not ended(episode).is_correct
+
+
+def test_everything_at_once_with_constants_is_never_correct(store: Shop) -> None:
+    constants: dict[str, Any] = {
+        "done": True,
+        "recommended_product_ids": [],
+        "resolution": "not_eligible",
+        "order_status": "delivered",
+        "value": 30,
+        "unit": "days",
+    }
+    for seed in range(40):
+        episode = start(store, 0, seed)
+        while not episode.done:
+            episode.step({"answer": {**constants, "intent": goal_of(episode).current.environment.id}})
+        assert ended(episode).correct_share == 0.0
+
+
+# --- Interruptions ----------------------------------------------------------------------------------------------------
+
+
+def test_the_customer_interrupts_as_often_as_stated(store: Shop) -> None:
+    for p_switch in (0.1, 0.5, 0.9):
+        flags = [
+            intent.is_interrupted
+            for seed in range(200)
+            for intent in goal_of(start(store, 4, seed, p_switch=p_switch)).intents
+        ]
+        error = sqrt(p_switch * (1 - p_switch) / len(flags))
+        assert abs(sum(flags) / len(flags) - p_switch) <= 3 * error
+
+
+def test_switches_move_nothing_else(store: Shop) -> None:
+    for seed in range(SEEDS):
+        assert start(store, 6, seed, p_switch=0.0).goal_json() == start(store, 6, seed, p_switch=1.0).goal_json()
+
+
+@pytest.mark.parametrize("d", [0, 4, 8])
+def test_an_interrupted_errand_is_come_back_to(store: Shop, d: int) -> None:
+    for seed in range(SEEDS):
+        episode = start(store, d, seed, p_switch=1.0, p_noise=0.0)
+        goal, count = goal_of(episode), intents_at(d)
+        left = episode.turns_left
+        for begun in range(1, count):
+            seen = episode.step(_MANY_QUESTIONS)
+            assert goal.begun == begun + 1, seen.user_message
+            assert goal.open == list(range(begun + 1))
+            assert seen.turns_left == left
+        assert goal.begun == count
+        for at in reversed(range(count)):
+            intent = settle(episode)
+            assert goal.intents[at] is intent
+            assert episode.done == (at == 0)
+        assert ended(episode).is_correct, ids_of(episode)
+
+
+def test_the_customer_says_what_they_come_back_to(store: Shop) -> None:
+    for seed in range(SEEDS):
+        episode = start(store, 0, seed, p_switch=1.0, p_noise=0.0)
+        first, second = goal_of(episode).intents
+        episode.step(_MANY_QUESTIONS)
+        message = ""
+        while second.verdict is None:
+            message = episode.step(solution(episode)).user_message
+        assert _BACK.search(message), message
+        assert first.environment.errand in message
+
+
+def test_nobody_is_interrupted_who_is_told_nothing(store: Shop) -> None:
+    episode = start(store, 0, 1, p_switch=1.0)
+    episode.step({"tool_calls": [{"name": "order_list", "args": {}}]})
+    assert goal_of(episode).begun == 1
+
+
+def test_a_cart_that_is_interrupted_keeps_what_was_put_into_it(store: Shop) -> None:
+    """Only what lay in the cart before its errand began does not count, not what did before another one began."""
+    episode = starting_with(store, "CART", 0, p_switch=1.0, p_oos=0.0)
+    cart = goal_of(episode).current
+    assert isinstance(cart.scenario.goal, CartGoal)
+    while not goal_of(episode).begun > 1:
+        action = solution(episode)
+        episode.step({"tool_calls": action["tool_calls"]})
+    assert episode.scenario.world.cart
+    solve(episode)
+    assert cart.verdict is not None
+    assert cart.verdict.correct
+    assert ended(episode).is_correct
+
+
+def test_a_proposal_is_judged_as_the_errand_judges_it(store: Shop) -> None:
+    for name in ("PD", "SUB", "STATUS", "POLICY"):
+        episode = starting_with(store, name, 0, p_switch=0.0, p_missing=0.0)
+        action = solution(episode)
+        while not action.get("answer"):
+            episode.step(action)
+            action = solution(episode)
+        before = episode.turns_left
+        seen = episode.step({"answer": {**action["answer"], "done": False}})
+        assert seen.user_message
+        assert seen.turns_left == before, (name, seen.user_message)
+        wrong = {**action["answer"], "done": False, "recommended_product_ids": [], "value": 9e9, "order_status": None}
+        own = goal_of(episode).current.environment.answer.model_fields
+        wrong = {key: value for key, value in wrong.items() if key in {*own, "intent"}}
+        assert episode.step({"answer": wrong}).turns_left < before
+
+
+# --- Words ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("d", [0, 6, 12])
+def test_no_message_holds_debris(store: Shop, d: int) -> None:
+    for seed in range(12):
+        episode = start(store, d, seed, p_switch=0.7)
+        said = [episode.opening.user_message]
+        while not episode.done:
+            said.append(episode.step(_MANY_QUESTIONS if len(said) % 2 else solution(episode)).user_message)
+        for text in filter(None, said):
+            assert not DEBRIS.search(text), text
+            assert text.rstrip()[-1] in ".!?", text
+
+
+def test_nobody_greets_in_the_middle_of_a_conversation(store: Shop) -> None:
+    for seed in range(20):
+        episode = start(store, 0, seed, p_switch=0.0, p_noise=0.0)
+        settle(episode)
+        acts = goal_of(episode).current
+        assert acts.customer is not None
+        assert all(isinstance(act, Act) and act.kind is ActKind.OPEN for act in acts.customer.open())
+        assert not re.search(r"\b(?:hello|hi|good (?:day|morning))\b", _last_words(episode), re.IGNORECASE)
+
+
+def _last_words(episode: Episode) -> str:
+    return next(message.content for message in reversed(episode.state().messages) if message.role == "user")

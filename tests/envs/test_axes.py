@@ -1,0 +1,256 @@
+"""The table of live axes (SPEC §3): moving one axis alone moves what it is about, and nothing where it is dead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.envs.check import solution
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.environment import Scenario
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.policy_topics import ONLINE_RETURN
+from ecom_rlve.envs.registry import environments
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.models import DomainCode, Termination
+
+DIFFICULTY = 10
+"""Where every axis has room on both sides and half of the returns want a replacement."""
+SEEDS = 24
+
+_RECOMMENDS = "m p_missing eps_rank p_oos t_max p_noise top_k b_tool k_rec"
+_OWN: Mapping[str, frozenset[str]] = {
+    env_id: frozenset(axes.split())
+    for env_id, axes in {
+        "PD": _RECOMMENDS,
+        "SUB": _RECOMMENDS,
+        "CART": "p_missing eps_rank p_oos t_max p_noise top_k b_tool",
+        "RETURN": "m p_missing eps_rank t_max p_noise top_k h_orders b_branch b_tool",
+        "STATUS": "p_missing t_max p_noise h_orders b_tool",
+        "POLICY": "p_missing t_max p_noise b_branch b_tool",
+        "BUNDLE": "m p_missing eps_rank p_oos t_max p_noise top_k b_tool",
+    }.items()
+}
+LIVE = {**_OWN, "JOURNEY": frozenset[str]().union(*_OWN.values(), ["p_switch"])}
+"""The table of SPEC §3."""
+
+VALUES: Mapping[str, tuple[float, ...]] = {
+    "m": (2, 3, 6),
+    "p_missing": (0.0, 0.4, 1.0),
+    "eps_rank": (0.0, 0.2, 0.5),
+    "p_oos": (0.0, 0.5, 1.0),
+    "t_max": (3, 7, 12),
+    "p_noise": (0.0, 0.06, 0.125),
+    "p_switch": (0.0, 0.5, 1.0),
+    "top_k": (40, 100, 200),
+    "h_orders": (12, 20, 40),
+    "b_branch": (1, 2, 4),
+    "b_tool": (2, 4, 6),
+    "k_rec": (1, 3, 6),
+}
+"""Rising values of each axis."""
+
+
+@pytest.fixture(scope="module")
+def wide_shop() -> Shop:
+    """Return a shop of 2,000 products, which serves every environment at :data:`DIFFICULTY`."""
+    return Shop.open("synthetic:2000:0")
+
+
+def parts(episode: Episode) -> list[Scenario[Any]]:
+    """Return the episode's scenarios: its own, or those of its errands."""
+    scenario = episode.scenario
+    return [intent.scenario for intent in scenario.goal.intents] if episode.environment.is_journey else [scenario]
+
+
+def search(episode: Episode, query: str, offset: int = 0, limit: int = 10) -> Any:
+    """Return the tool result of a search."""
+    args = {"query": query, "limit": limit, "offset": offset}
+    return episode.step({"tool_calls": [{"name": "catalog_search", "args": args}]}).tool_results[0]
+
+
+def constraints(episode: Episode) -> float:
+    """Conditions in the goal: triples of attribute, operator, value."""
+
+    def count(part: Any) -> int:
+        if isinstance(part, Mapping):
+            return sum(map(count, part.values()))
+        if not isinstance(part, list):
+            return 0
+        is_one = len(part) == 3 and part[1] in [op.value for op in Op] and isinstance(part[0], str)
+        return 1 if is_one else sum(map(count, part))
+
+    return count(episode.goal_json())
+
+
+def omissions(episode: Episode) -> float:
+    """Share of the slots that are left out of the first message."""
+    customer = episode.scenario.goal.current.customer if episode.environment.is_journey else episode._customer
+    return float(customer.left_out)
+
+
+def degraded(episode: Episode) -> float:
+    """Results that differ from those of a search without distractors."""
+    clean = restarted(episode, eps_rank=0.0)
+    return sum(
+        one["product_id"] != other["product_id"]
+        for one, other in zip(*(search(each, "steel").result["results"] for each in (episode, clean)), strict=True)
+    )
+
+
+def stockouts(episode: Episode) -> float:
+    """Wanted things that will sell out."""
+    return sum(part.stockout is not None and part.stockout.hits for part in parts(episode))
+
+
+def budget(episode: Episode) -> float:
+    """Turns without an answer until the episode ends."""
+    turns = 0
+    while not episode.done:
+        turns = episode.step({}).turn
+    assert episode.result is not None
+    assert episode.result.termination is Termination.TURN_BUDGET
+    return turns
+
+
+def noise(episode: Episode) -> float:
+    """Share of the first message's words that noise has touched."""
+    clean = restarted(episode, p_noise=0.0).opening.user_message.split()
+    noisy = episode.opening.user_message.split()
+    return len(set(clean) - set(noisy)) / len(clean)
+
+
+def switches(episode: Episode) -> float:
+    """Errands that the customer will interrupt."""
+    return sum(intent.is_interrupted for intent in episode.scenario.goal.intents)
+
+
+def depth(episode: Episode) -> float:
+    """The deepest result that a search pages to."""
+    episode = restarted(episode, t_max=100)
+    deepest = 0
+    for end in range(20, 240, 20):
+        shown = search(episode, "a", offset=end - 10)
+        if shown.code is DomainCode.PAGE_TOO_DEEP:
+            break
+        deepest = end
+    return deepest
+
+
+def orders(episode: Episode) -> float:
+    """Orders in the customer's history, as the store lists them."""
+    seen = episode.step({"tool_calls": [{"name": "order_list", "args": {}}]}).tool_results[0]
+    assert seen.result is not None
+    return float(seen.result["total_orders"])
+
+
+def conditions(episode: Episode) -> float:
+    """Conditions that a rule of the policy book needs: of the question asked, or of what can be returned."""
+    asked = [len(goal["section_ids"]) for goal in questions(episode.goal_json())]
+    return sum(asked) if asked else len(episode.scenario.world.book.rule(ONLINE_RETURN).adjustments)
+
+
+def questions(goal: Any) -> Iterator[Any]:
+    """Yield the goals, at any depth, that name sections of the policy book."""
+    if isinstance(goal, Mapping):
+        if "section_ids" in goal:
+            yield goal
+        for part in goal.values():
+            yield from questions(part)
+    elif isinstance(goal, list):
+        for part in goal:
+            yield from questions(part)
+
+
+def calls(episode: Episode) -> float:
+    """The most tool calls that one action may hold."""
+    tool = next(tool for tool in episode.environment.tools.values() if not tool.is_free)
+    call = {"name": tool.name, "args": dict.fromkeys(tool.schema["function"]["parameters"]["required"], "x")}
+    most = 0
+    for count in range(1, 10):
+        seen = restarted(episode).step({"tool_calls": [call] * count})
+        if seen.result is not None and seen.result.termination is Termination.FORMAT_FAILURE:
+            break
+        most = count
+    return most
+
+
+def listed(episode: Episode) -> float:
+    """Products in the list that scores 1."""
+    if episode.environment.is_journey:
+        lists = [part.get("goal", {}).get("recommended_product_ids", ()) for part in episode.goal_json()["intents"]]
+        return sum(map(len, lists))
+    played = solution(episode.environment, episode.scenario.world.shop, episode.spec)
+    assert played.result.is_correct
+    return len(played.last["answer"]["recommended_product_ids"])
+
+
+MEASURES: Mapping[str, Callable[[Episode], float]] = {
+    "m": constraints,
+    "p_missing": omissions,
+    "eps_rank": degraded,
+    "p_oos": stockouts,
+    "t_max": budget,
+    "p_noise": noise,
+    "p_switch": switches,
+    "top_k": depth,
+    "h_orders": orders,
+    "b_branch": conditions,
+    "b_tool": calls,
+    "k_rec": listed,
+}
+"""What each axis is about."""
+
+
+def restarted(episode: Episode, **axes: float) -> Episode:
+    """Return the same episode from its start, with further axes overridden."""
+    spec = episode.spec
+    changed = tuple(sorted({**dict(spec.axes), **axes}.items()))
+    again = EpisodeSpec(spec.env_id, spec.difficulty, spec.seed, spec.split, spec.style, changed)
+    return Episode(episode.scenario.world.shop, again, episode.id)
+
+
+def start(shop: Shop, env_id: str, seed: int, **axes: float) -> Episode:
+    """Return an episode at :data:`DIFFICULTY`."""
+    return Episode(shop, EpisodeSpec(env_id, DIFFICULTY, seed, axes=tuple(axes.items())), "episode")
+
+
+LIVE_CELLS = [(env_id, axis) for env_id, axes in sorted(LIVE.items()) for axis in VALUES if axis in axes]
+DEAD_CELLS = [(env_id, axis) for env_id, axes in sorted(LIVE.items()) for axis in VALUES if axis not in axes]
+
+
+def test_the_table_has_every_environment_and_every_axis() -> None:
+    assert set(LIVE) == set(environments())
+    assert set(VALUES) == set(MEASURES) == set(type(axes_of(0)).__slots__) - {"d"}
+    assert len(LIVE_CELLS) + len(DEAD_CELLS) == len(environments()) * len(VALUES)
+
+
+@pytest.mark.parametrize(("env_id", "axis"), LIVE_CELLS)
+def test_a_live_axis_moves_what_it_is_about(wide_shop: Shop, env_id: str, axis: str) -> None:
+    """Over the same seeds the mean rises with each value, and from the first to the last it rises in no seed's way."""
+    measured = [
+        [MEASURES[axis](start(wide_shop, env_id, seed, **{axis: value})) for seed in range(SEEDS)]
+        for value in VALUES[axis]
+    ]
+    totals = [sum(row) for row in measured]
+    assert all(less < more for less, more in pairwise(totals)), f"{axis} = {VALUES[axis]} gives {totals}"
+
+
+@pytest.mark.parametrize(("env_id", "axis"), DEAD_CELLS)
+def test_a_dead_axis_moves_nothing(wide_shop: Shop, env_id: str, axis: str) -> None:
+    for seed in range(6):
+        low, high = (shown(wide_shop, env_id, seed, axis, value) for value in (VALUES[axis][0], VALUES[axis][-1]))
+        assert low == high
+
+
+@cache
+def shown(shop: Shop, env_id: str, seed: int, axis: str, value: float) -> tuple[str, ...]:
+    """Return everything that the environment's own solution is shown, and the goal."""
+    spec = EpisodeSpec(env_id, DIFFICULTY, seed, axes=((axis, value),))
+    played = solution(environments()[env_id], shop, spec)
+    return (*played.transcript, str(played.episode.goal_json()))

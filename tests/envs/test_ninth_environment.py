@@ -1,0 +1,187 @@
+"""A new environment is one file in the folder of tasks: server, client and evaluation know no task by name."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+
+from ecom_rlve import AsyncEcomEnv
+from ecom_rlve.envs import registry, tasks
+from ecom_rlve.envs.check import EnvironmentFaultError, check_environment
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.templates import bank
+from ecom_rlve.evaluation.agents.oracle import Oracle
+from ecom_rlve.evaluation.runner import Job, play_all
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+FOLDER = Path(__file__).parent / "ninth"
+NAME = "LOOKUP"
+
+
+@pytest.fixture
+def ninth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment[Any]]:
+    """Put the file beside the eight, as its author would."""
+    monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(FOLDER)])
+    _forget()
+    yield registry.environment(NAME)
+    monkeypatch.undo()
+    _forget()
+    for name in [name for name in sys.modules if name == "ecom_rlve.envs.tasks.lookup"]:
+        del sys.modules[name]
+
+
+def _forget() -> None:
+    registry.environments.cache_clear()
+    registry.environment.cache_clear()
+
+
+def test_it_is_found_and_gone_again(ninth: Environment[Any]) -> None:
+    assert set(registry.environments()) == {*registry.COLLECTIONS["C8"], NAME}
+    assert registry.environment("e_lookup") is ninth
+    assert {registry.choose_environment(None, seed) for seed in range(200)} == set(registry.environments())
+
+
+def test_it_keeps_the_contract_and_so_does_the_journey_beside_it(ninth: Environment[Any], shop: Shop) -> None:
+    check_environment(ninth, shop)
+    check_environment(registry.environment("JOURNEY"), shop, seeds=1)
+
+
+def test_a_module_without_an_environment_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "just_a_helper.py").write_text("X = 1\n")
+    monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(tmp_path)])
+    _forget()
+    with pytest.raises(TypeError, match="just_a_helper must export its environment as ENVIRONMENT"):
+        registry.environments()
+    monkeypatch.undo()
+    _forget()
+    sys.modules.pop("ecom_rlve.envs.tasks.just_a_helper")
+
+
+def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: FastAPI) -> None:
+    from ecom_rlve.server.app import create_app
+
+    service = live_app.state.service
+    app = create_app(service.settings, shop=service._shop)
+
+    async def play() -> None:
+        transport = httpx.ASGITransport(app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://app") as http:
+            listed = {each["env_id"]: each for each in (await http.get("/envs")).json()}
+            assert listed[NAME]["tools"] == list(ninth.tool_names)
+            assert listed[NAME]["answer_schema"] == ninth.answer_schema()
+            assert (await http.get("/envs/lookup/schema")).is_success
+        for style in ("turn", "tool"):
+            async with AsyncEcomEnv("http://app", env="lookup", transport=transport) as env:
+                agent = Oracle(service._shop)
+                step = await env.reset(seed=4, difficulty=6, style=style)
+                assert step.metadata.env_id == NAME
+                assert '"figure"' in step.text
+                while not step.done:
+                    step = await env.step(agent.act(step))
+                assert step.observation.result is not None
+                assert step.observation.result.is_correct
+
+    asyncio.run(play())
+
+
+def test_the_runner_plays_it_over_a_socket(ninth: Environment[Any], live_app: FastAPI, live_url: str) -> None:
+    shop = live_app.state.service._shop
+    jobs = [Job("oracle", lambda: Oracle(shop), ninth.id, d, seed) for d in (0, 9) for seed in range(4)]
+    assert [record.result.r_task for record in play_all(live_url, jobs)] == [1.0] * len(jobs)
+
+
+def _broken(environment: Environment[Any], **parts: Any) -> Environment[Any]:
+    """Return a kind of the environment with parts replaced."""
+    broken: Environment[Any] = type("Broken", (type(environment),), parts)()
+    return broken
+
+
+def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environment[Any]], Environment[Any]]:
+    """Return what makes an environment whose method returns ``change(scenario, its result)``."""
+
+    def made(environment: Environment[Any]) -> Environment[Any]:
+        def replaced(_self: Any, first: Any, *rest: Any) -> Any:
+            return change(first, getattr(environment, method)(first, *rest))
+
+        return _broken(environment, **{method: replaced})
+
+    return made
+
+
+def _places(scenario: Any, act: Any, words: str) -> Any:
+    """Return the opening with words after the title."""
+    told = words.format(asked=scenario.goal.asked, id=scenario.world.shop.catalog.ids[scenario.goal.row])
+    return replace(act, bank=bank("About {title}: " + told + "."))
+
+
+def _moody(scenario: Any, action: Any) -> Any:
+    """Return the action with words that no seed draws."""
+    calls.append(1)
+    return {**action, "assistant_message": "Anything else?"} if len(calls) % 5 == 0 else action
+
+
+calls: list[int] = []
+
+FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = {
+    "no version": (lambda each: _broken(each, version=" "), "version must be a word"),
+    "unknown tool": (lambda each: _broken(each, tool_names=("search",)), "no tools .'search'"),
+    "never right": (_wrap("verify", lambda _, v: replace(v, correct=False)), "solve is not correct"),
+    "nearly one": (_wrap("verify", lambda _, v: replace(v, r_task=Fraction(99, 100))), "scores 0.99, not 1"),
+    "a float": (_wrap("verify", lambda _, v: replace(v, r_task=1.0)), "not exactly Fraction"),
+    "always right": (
+        _wrap("verify", lambda _, v: replace(v, r_task=Fraction(1), correct=True, output_ids=())),
+        "is correct, though nothing was done",
+    ),
+    "unseen ids": (_wrap("verify", lambda _, v: replace(v, output_ids=("B0NEVER",))), "is not correct"),
+    "leak": (_wrap("opening", lambda s, act: _places(s, act, "the {asked}")), "is told unasked"),
+    "id": (_wrap("opening", lambda s, act: _places(s, act, "it is {id}")), "says the id"),
+    "debris": (_wrap("opening", lambda s, act: _places(s, act, "None of it")), "says 'None'"),
+    "idle": (_wrap("solve", lambda _, action: {"tool_calls": []}), "is not correct|come to an end"),
+    "overstated": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: 21), "must lie in"),
+    "none served": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: -1), "serve no difficulty"),
+    "moody": (_wrap("solve", _moody), "differs when repeated|another number of steps"),
+}
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_the_checker_finds_every_fault(ninth: Environment[Any], shop: Shop, name: str) -> None:
+    make, message = FAULTS[name]
+    calls.clear()
+    with pytest.raises(EnvironmentFaultError, match=message):
+        check_environment(make(ninth), shop, seeds=2)
+
+
+def test_a_read_that_writes_is_found(ninth: Environment[Any], shop: Shop) -> None:
+    from ecom_rlve.envs.tools.registry import TOOLS
+
+    honest = TOOLS["catalog_get_product"]
+
+    def sells(world: Any, args: Any) -> dict[str, Any]:
+        world.sold_out.add(world.row_of(args.product_id))
+        return honest.run(world, args)
+
+    sly = {**ninth.tools, honest.name: replace(honest, run=sells)}
+    with pytest.raises(EnvironmentFaultError, match="reads, yet it changed the world"):
+        check_environment(_broken(ninth, tools=sly), shop, seeds=1)
+
+
+def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment[Any], shop: Shop) -> None:
+    def verify(_self: Any, scenario: Any, answer: Any) -> Any:
+        if answer is not None and answer.figure is not None and answer.figure < 0:
+            raise ArithmeticError("no square root")
+        return ninth.verify(scenario, answer)
+
+    with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
+        check_environment(_broken(ninth, verify=verify), shop, seeds=1)
+
