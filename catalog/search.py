@@ -21,14 +21,14 @@ from ecom_rlve.catalog.array_store import read_arrays, write_arrays
 from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, satisfied
 from ecom_rlve.catalog.embedders import LocalEmbedder, Projection, features_of
 from ecom_rlve.catalog.errors import IndexMismatchError
-from ecom_rlve.catalog.index import FlatIndex, VectorIndex, check_fingerprint
+from ecom_rlve.catalog.index import FlatIndex, VectorIndex, check_fingerprint, packed
 from ecom_rlve.catalog.table import Catalog, Texts
 from ecom_rlve.catalog.words import Bags, split_words
 
 SortKey = Literal["price_asc", "rating_desc", "ship_days_asc"]
 RERANK_DEPTH = 256
 """Nearest rows that are ordered by their words; the rest follows by embedding alone."""
-_FORMAT = 1
+_FORMAT = 2
 """Changes whenever the same catalog would give other arrays."""
 _log = logging.getLogger(__name__)
 
@@ -158,13 +158,13 @@ def _built(catalog: Catalog) -> dict[str, NDArray[Any]]:
         "bag_telling": bags.telling,
         "places": embedder.projection.places,
         "rows": embedder.projection.rows,
-        "vectors": embedder.embed(bags, features),
+        "vectors": packed(embedder.embed(bags, features)),
     }
 
 
 def _identity(catalog: Catalog) -> dict[str, str | int]:
     """Return all on which built arrays depend; libraries too, whose next version may fit otherwise."""
-    libraries = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+    libraries = {name: version(name) for name in ("faiss-cpu", "numpy", "scipy", "scikit-learn")}
     return {"catalog": catalog.fingerprint, "format": _FORMAT, **libraries}
 
 

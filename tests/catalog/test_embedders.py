@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from ecom_rlve.catalog import embedders
 from ecom_rlve.catalog.embedders import LENGTH, LocalEmbedder, features_of, scaled
+from ecom_rlve.catalog.index import packed
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.synthetic import synthetic_catalog
 from ecom_rlve.catalog.table import Catalog
@@ -125,12 +126,12 @@ def test_fits_do_not_depend_on_hash_seed_and_processor_kernels() -> None:
         "from hashlib import blake2b\n"
         "from ecom_rlve.catalog.search import Search\n"
         "from ecom_rlve.catalog.synthetic import synthetic_catalog\n"
-        "print(blake2b(Search.build(synthetic_catalog(200)).index.vectors.tobytes()).hexdigest())"
+        "print(blake2b(Search.build(synthetic_catalog(200)).index.content.tobytes()).hexdigest())"
     )
     # The kernel is one of OpenBLAS's for x86; elsewhere its name is ignored.
     environment = {**os.environ, "PYTHONHASHSEED": "12345", "OPENBLAS_CORETYPE": "Nehalem"}
     run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == blake2b(fit(synthetic_catalog(200))[2].tobytes()).hexdigest()
+    assert run.stdout.strip() == blake2b(packed(fit(synthetic_catalog(200))[2]).tobytes()).hexdigest()
 
 
 def test_a_misspelt_word_lies_near_the_right_one() -> None:

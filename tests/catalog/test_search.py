@@ -175,7 +175,7 @@ def pages(search: Search) -> list[list[int]]:
 
 def is_mapped(search: Search) -> bool:
     assert isinstance(search.index, FlatIndex)
-    return isinstance(search.index.vectors, np.memmap)
+    return isinstance(search.index.content, np.memmap)
 
 
 def test_an_opened_search_equals_the_built_one(search: Search, tmp_path: Path) -> None:
