@@ -48,8 +48,9 @@ class Shown:
 
 _WANTED: Mapping[str, Callable[[Shown], bool]] = {
     "RETURN": lambda shown: shown.episode.goal_json()["eligible"],
-    "JOURNEY": lambda shown: not {"CART", "BUNDLE", "PD", "SUB"}
-    & {intent["intent"] for intent in shown.episode.goal_json()["intents"]},
+    "JOURNEY": lambda shown: (
+        not {"CART", "BUNDLE", "PD", "SUB"} & {intent["intent"] for intent in shown.episode.goal_json()["intents"]}
+    ),
 }
 """What an environment's episode must be like to show what it is about, or to be short enough for a page."""
 
@@ -88,7 +89,11 @@ def _is_telling(shown: Shown) -> bool:
 def keep_of(play: Play) -> Keep:
     """Return what to show of tool results: of long lists those entries that the agent does something with."""
     names = frozenset(_ids(play.actions))
-    card = {**dict.fromkeys(("product_id",)), "title": 44, **dict.fromkeys(("price", "rating", "ship_days", "in_stock"))}
+    card = {
+        **dict.fromkeys(("product_id",)),
+        "title": 44,
+        **dict.fromkeys(("price", "rating", "ship_days", "in_stock")),
+    }
     section = {"section_id": None, "title": None, "snippet": 40}
     line = dict.fromkeys(("line_id", "product_id", "quantity", "price_paid"))
     order = {**dict.fromkeys(("order_id", "date", "total")), "titles": (4, 30)}

@@ -33,9 +33,7 @@ STYLES: tuple[Style, ...] = ("turn", "tool")
 
 MISSING = Row("left out", "2 facts left out of the first message", "0.8·σ((d−3.5)/1.3)", lambda a: a.p_missing)
 REPLACED = Row("replaced", "3 results replaced", "min(0.4, 0.02·d)", lambda a: a.eps_rank)
-SELLS_OUT = Row(
-    "sells out", "4 episodes in which a wanted thing may sell out", "min(0.5, 0.05·d)", lambda a: a.p_oos
-)
+SELLS_OUT = Row("sells out", "4 episodes in which a wanted thing may sell out", "min(0.5, 0.05·d)", lambda a: a.p_oos)
 TURNS = Row("turns", "5 turn budget `T_max`", "4 + ⌊d/2⌋", lambda a: a.t_max)
 SLIPS = Row("slipped", "6 slips, per word that may have one", "min(0.125, 0.01·d)", lambda a: a.p_noise)
 DEPTH = Row("depth", "8 results that can be paged to", "max(20, 200−10·d)", lambda a: a.top_k)
@@ -66,7 +64,12 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row("branching", "10 conditions of the return window", "1 + ⌊d/3⌋, at most 2", lambda a: min(2, a.b_branch)),
         CALLS,
         Row("new", "episodes in which a new one is wanted", "min(0.5, 0.1·d)", lambda a: min(0.5, 0.1 * a.d)),
-        Row("edge", "orders within 2 days of a window's end", "0.7·σ((d−4)/1.5) and chance", lambda a: edge_probability(a.d)),
+        Row(
+            "edge",
+            "orders within 2 days of a window's end",
+            "0.7·σ((d−4)/1.5) and chance",
+            lambda a: edge_probability(a.d),
+        ),
         Row("eligible", "target lines that can be returned", "", lambda _: nan),
     ),
     "STATUS": (

@@ -129,6 +129,15 @@ class Episode:
         """Turns the agent may still take: of its own budget, and of twice that in all (SPEC §2.3)."""
         return min(self.t_max - (self.turns - self.customer_caused), 2 * self.t_max - self.turns)
 
+    def is_heavy(self, action: Mapping[str, Any]) -> bool:
+        """Tell whether applying an action may scan the catalog; True too where only parsing it would tell."""
+        calls = action.get("tool_calls") or ()
+        if "text" in action or not isinstance(calls, list | tuple):
+            return True
+        names = (call.get("name") for call in calls if isinstance(call, dict))
+        tools = self._grammar.tools
+        return any(isinstance(name, str) and (name not in tools or tools[name].is_heavy) for name in names)
+
     def step(self, action: Mapping[str, Any]) -> Observation:
         """Apply one action and return what is new.
 

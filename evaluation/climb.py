@@ -7,7 +7,7 @@ of it: the highest difficulty that was drawn so far. Seeds count from 0, so the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +19,11 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.agents import Agent, make_agent
-from ecom_rlve.evaluation.agents.oracle import oracles
+from ecom_rlve.evaluation.agents import make_agent
 from ecom_rlve.evaluation.line_chart import charts
 from ecom_rlve.evaluation.local_server import local_server
 
 _THREADS = 2
-EXPERT, ORACLE = "expert", "oracle"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +31,6 @@ class Climb:
     """How one environment's curriculum climbed."""
 
     env_id: str
-    agent: str
     frontier: tuple[int, ...]
     """The highest difficulty drawn up to each episode."""
     correct: int
@@ -44,63 +41,46 @@ class Climb:
         return next((at for at, drawn in enumerate(self.frontier, 1) if drawn >= level), None)
 
 
-def climb(url: str, env_id: str, agent: str, make: Callable[[int], Agent], episodes: int, run_id: str) -> Climb:
-    """Play an environment under the curriculum of a run, one episode after another; ``make`` gets the seed."""
+def climb(url: str, env_id: str, agent: str, episodes: int) -> Climb:
+    """Play an environment under the curriculum of a run of its own, one episode after another."""
     frontier: list[int] = []
     correct = 0
     with EcomEnv(url) as env:
         for seed in range(episodes):
-            player = make(seed)
-            step = env.reset(env_id=env_id, seed=seed, run_id=run_id)
+            player = make_agent(agent, env_id, seed)
+            step = env.reset(env_id=env_id, seed=seed, run_id=f"climb-{agent}-{env_id}")
             frontier.append(max(step.metadata.difficulty, frontier[-1] if frontier else 0))
             while not step.done:
                 step = env.step(player.act(step))
             correct += step.observation.result is not None and step.observation.result.is_correct
-    return Climb(env_id, agent, tuple(frontier), correct)
+    return Climb(env_id, tuple(frontier), correct)
 
 
 def markdown(climbs: Sequence[Climb]) -> str:
     """Return the table: the episode at which each difficulty was first drawn."""
     levels = range(1, max(each.frontier[-1] for each in climbs) + 1)
     lines = [
-        f"| {len(climbs[0].frontier)} episodes each | agent | correct | frontier | "
+        f"| {len(climbs[0].frontier)} episodes each | correct | frontier | "
         + " | ".join(f"d={level} from" for level in levels)
         + " |",
-        "| --- " * (4 + len(levels)) + "|",
+        "| --- " * (3 + len(levels)) + "|",
     ]
     for each in climbs:
         firsts = [each.reached(level) for level in levels]
-        cells = [each.env_id, each.agent, f"{each.correct / len(each.frontier):.3f}", str(each.frontier[-1])]
+        cells = [each.env_id, f"{each.correct / len(each.frontier):.3f}", str(each.frontier[-1])]
         lines.append("| " + " | ".join([*cells, *("" if first is None else str(first) for first in firsts)]) + " |")
     return "\n".join(lines)
 
 
-def _maker(env_id: str, agent: str, make_oracle: Callable[[], Agent]) -> Callable[[int], Agent]:
-    if agent == ORACLE:
-        return lambda _: make_oracle()
-    return lambda seed: make_agent(agent, env_id, seed)
-
-
-def _has_agent(env_id: str, agent: str) -> bool:
-    try:
-        make_agent(agent, env_id)
-    except ValueError:
-        return False
-    return True
-
-
 def main(
     episodes: Annotated[int, typer.Option(min=1, help="Episodes of each environment.")] = 600,
-    agent: Annotated[str, typer.Option(help="Built-in agent; where an environment has none, the oracle plays.")] = (
-        EXPERT
-    ),
+    agent: Annotated[str, typer.Option(help="Built-in agent that plays.")] = "expert",
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     plot: Annotated[Path, typer.Option(help="SVG file to write.")] = Path("docs/curriculum.svg"),
 ) -> None:
     """Print and draw how the curriculum climbs in every environment; exit 1 where one stays at 0."""
     if not plot.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {plot.parent} to write the plot into")
-    make_oracle = oracles(catalog)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with (
         local_server("--catalog", catalog) as url,
@@ -111,14 +91,13 @@ def main(
         bar = progress.add_task("environments", total=len(answer.json()))
 
         def played(env_id: str) -> Climb:
-            name = agent if _has_agent(env_id, agent) else ORACLE
-            done = climb(url, env_id, name, _maker(env_id, name, make_oracle), episodes, f"climb-{env_id}")
+            done = climb(url, env_id, agent, episodes)
             progress.advance(bar)
             return done
 
         climbs = list(pool.map(played, [each["env_id"] for each in answer.json()]))
     print(markdown(climbs))
-    lines = {f"{each.env_id} ({each.agent})": each.frontier for each in climbs}
+    lines = {each.env_id: each.frontier for each in climbs}
     plot.write_text(charts(lines, title="Highest difficulty drawn by the curriculum, by episode"))
     flat = [each.env_id for each in climbs if each.frontier[-1] == 0]
     if flat:

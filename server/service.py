@@ -173,6 +173,8 @@ class Service:
             self.runs.count(run_id, record.episode)
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
+        if not record.episode.is_heavy(action):
+            return self._advanced(record, self._applied(record, action))
         return self._advanced(record, await self._run(self._applied, record, action))
 
     def _advanced(self, record: Record, body: str) -> str:

@@ -223,5 +223,6 @@ CATALOG_SEARCH = Tool(
     "Search the catalog. Filters are exact; offset pages through the results.",
     SearchArgs,
     _search,
+    is_heavy=True,
 )
 CATALOG_GET_VARIANTS = Tool("catalog_get_variants", "List a product's variants.", VariantsArgs, _variants)

@@ -68,4 +68,5 @@ CATALOG_RERANK = Tool(
     "Put products that results have shown into the order in which they match a query.",
     RerankArgs,
     _rerank,
+    is_heavy=True,
 )

@@ -43,6 +43,8 @@ class Tool(Generic[A]):
     """Returns the result; raises ``DomainError`` where the store says no."""
     writes: bool = False
     """Whether it changes the world beyond what has been shown."""
+    is_heavy: bool = False
+    """Scans the catalog: on a large one it takes longer than an event loop should wait."""
     is_free: bool = False
     """Costs no call and closes the turn (``ask_user``)."""
     aliases: tuple[tuple[str, str], ...] = ()

@@ -136,7 +136,9 @@ class Rule:
             "selected_line_id": self.line.text(LINES),
             "order_status": STATUSES[self.constant % len(STATUSES)],
             "resolution": RESOLUTIONS[self.constant % len(RESOLUTIONS)],
-            "value": f"constant {VALUES[self.figure // 2 % len(VALUES)]}" if self.figure % 2 else f"#{self.figure // 2}",
+            "value": f"constant {VALUES[self.figure // 2 % len(VALUES)]}"
+            if self.figure % 2
+            else f"#{self.figure // 2}",
             "unit": UNITS[self.unit % len(UNITS)] if self.figure % 2 else "as read",
         }
         return "answer(" + ", ".join(f"{name}={said[name]}" for name in fields if name in said) + ")"
