@@ -191,9 +191,10 @@ class Service:
         return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: function(*args, **kwargs))
 
     def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> tuple[Record, str]:
-        settings = self.settings
-        options = {"disclose": settings.disclose_to_policy, "reveal_goal": settings.reveal_goal}
-        record = Record(lambda: Episode(self._shop, spec, episode_id, include=include, **options))
+        disclose, reveal_goal = self.settings.disclose_to_policy, self.settings.reveal_goal
+        record = Record(
+            lambda: Episode(self._shop, spec, episode_id, include=include, disclose=disclose, reveal_goal=reveal_goal)
+        )
         return record, _answer(record.episode.opening, record.metadata)
 
     def _applied(self, record: Record, action: Mapping[str, Any]) -> str:
