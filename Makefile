@@ -10,7 +10,7 @@ OPENENV_INSTALLED := $(OPENENV)/.installed
 EPISODES ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv bench soundness docs format clean
+.PHONY: help demo test check test-slow test-openenv bench soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -37,6 +37,9 @@ bench: $(INSTALLED)  ## measure the server
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
+
+climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
+	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
 docs: $(INSTALLED)  ## write the reference pages, and run again what the other pages show
 	$(BIN)/python docs/generate.py

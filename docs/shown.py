@@ -23,7 +23,7 @@ from ecom_rlve.evaluation.agents import make_agent
 _SEEDS = 60
 _AT = {"PD": 2, "SUB": 3, "RETURN": 3, "STATUS": 3, "POLICY": 3, "BUNDLE": 3, "JOURNEY": 2}
 """Difficulty of the episode shown; CART has a page of its own."""
-_TEXT = 420
+_TEXT = 700
 """Characters of a policy section that are shown: all of it."""
 
 
@@ -89,17 +89,13 @@ def _is_telling(shown: Shown) -> bool:
 def keep_of(play: Play) -> Keep:
     """Return what to show of tool results: of long lists those entries that the agent does something with."""
     names = frozenset(_ids(play.actions))
-    card = {
-        **dict.fromkeys(("product_id",)),
-        "title": 44,
-        **dict.fromkeys(("price", "rating", "ship_days", "in_stock")),
-    }
-    section = {"section_id": None, "title": None, "snippet": 40}
+    named = {**dict.fromkeys(("product_id", "section_id")), "title": 56, "snippet": 40}
+    card = {**named, **dict.fromkeys(("price", "rating", "ship_days", "in_stock"))}
     line = dict.fromkeys(("line_id", "product_id", "quantity", "price_paid"))
     order = {**dict.fromkeys(("order_id", "date", "total")), "titles": (4, 30)}
     return {
         **dict.fromkeys(("order_id", "line_id", "date", "status", "eta", "delivered", "section_id")),
-        "results": Mentioning(names, {**card, **section}),
+        "results": Mentioning(names, card),
         "product": card,
         "orders": Mentioning(names, order),
         "lines": Mentioning(names, {**line, "title": 44}),

@@ -6,6 +6,7 @@ The author of a new environment runs what CI runs for the built-in ones. The env
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.answer import Answer
@@ -54,9 +55,7 @@ def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int =
             _check_solution(environment, shop, d, seed)
         for seed in range(min(seeds, 5)):
             check_reads(started(environment, shop, d, seed))
-            check_slots(
-                lambda d=d, seed=seed, **axes: started(environment, shop, d, seed, **axes)  # type: ignore[misc]
-            )
+            check_slots(partial(started, environment, shop, d, seed))
     check_answers(lambda: started(environment, shop, 0, 0), solution(environment, shop, EpisodeSpec(environment.id)))
 
 
@@ -86,7 +85,9 @@ def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Pl
 def _check_declarations(environment: Environment[Any]) -> None:
     for name in ("id", "title", "version", "errand"):
         value = getattr(environment, name, None)
-        _require(isinstance(value, str) and bool(value.strip()), f"{environment!r}: {name} must be a word, not {value!r}")
+        _require(
+            isinstance(value, str) and bool(value.strip()), f"{environment!r}: {name} must be a word, not {value!r}"
+        )
     names = environment.tool_names
     where = f"{environment.id}: tool_names"
     _require(set(names) <= set(TOOLS), f"{where}: no tools {sorted(set(names) - set(TOOLS))}; there are {list(TOOLS)}")
@@ -109,7 +110,9 @@ def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
             started(environment, shop, most + 1, 0)
         except DifficultyError:
             return most
-        raise EnvironmentFaultError(f"{where}: difficulty {most + 1} can be played, though {most} is said to be the most")
+        raise EnvironmentFaultError(
+            f"{where}: difficulty {most + 1} can be played, though {most} is said to be the most"
+        )
     return most
 
 

@@ -30,7 +30,9 @@ def check_schema(environment: Environment[Any]) -> None:
     json.dumps(schema, allow_nan=False)
     fields = schema["properties"]
     if set(fields) != set(environment.answer.model_fields) or "done" not in fields:
-        raise EnvironmentFaultError(f"{where} has {sorted(fields)}, the answer {sorted(environment.answer.model_fields)}")
+        raise EnvironmentFaultError(
+            f"{where} has {sorted(fields)}, the answer {sorted(environment.answer.model_fields)}"
+        )
     if schema["type"] != "object" or schema["additionalProperties"] is not False:
         raise EnvironmentFaultError(f"{where} must be a closed object")
     for name, field in fields.items():
@@ -75,7 +77,11 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
 
 
 def _required(episode: Episode) -> list[str]:
-    return [name for name, field in episode.environment.answer.model_fields.items() if field.is_required() and name != "done"]
+    return [
+        name
+        for name, field in episode.environment.answer.model_fields.items()
+        if field.is_required() and name != "done"
+    ]
 
 
 def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:

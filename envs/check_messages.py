@@ -37,7 +37,9 @@ _ROOM = {"t_max": 400.0, "p_oos": 0.0, "p_noise": 0.0, "p_switch": 0.0, "p_missi
 class Starter(Protocol):
     """Starts the same episode again, with axes overridden."""
 
-    def __call__(self, **axes: float) -> Episode: ...
+    def __call__(self, **axes: float) -> Episode:
+        """Start it."""
+        ...
 
 
 def check_clean(text: str, episode: Episode, where: str) -> None:
@@ -64,7 +66,9 @@ def check_slots(start: Starter) -> None:
     for _, slot in unsaid:
         for text in texts:
             if _is_spelled(text, slot):
-                raise EnvironmentFaultError(f"{where}: {slot.name} {spellings(slot.fact)[0]!r} is told unasked: {text!r}")
+                raise EnvironmentFaultError(
+                    f"{where}: {slot.name} {spellings(slot.fact)[0]!r} is told unasked: {text!r}"
+                )
     for scenario, slot in _askable(episode):
         noun = scenario.subjects[slot.item].singular
         label = slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]

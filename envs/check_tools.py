@@ -71,9 +71,8 @@ def _values(name: str, field: Mapping[str, Any], world: World) -> Sequence[Any]:
     if "enum" in field:
         return list(field["enum"])[:2]
     whole = max(1, int(field.get("minimum", 1)))
-    return {"integer": [whole], "number": [float(whole)], "boolean": [True], "array": [[]]}.get(
-        field.get("type", "string"), ["lamp"]
-    )
+    plain: Mapping[str, list[Any]] = {"integer": [whole], "number": [float(whole)], "boolean": [True], "array": [[]]}
+    return plain.get(field.get("type", "string"), ["lamp"])
 
 
 def _product_ids(world: World) -> list[str]:

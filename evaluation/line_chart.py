@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import pairwise
 
 _COLUMNS = 4
 _WIDTH, _HEIGHT = 200, 150
@@ -48,7 +49,7 @@ def _chart(name: str, values: Sequence[int], highest: int, longest: int, left: i
 
     points = [(x(number), y(value)) for number, value in enumerate(values)]
     corners = [points[0]]
-    for before, after in zip(points, points[1:], strict=False):
+    for before, after in pairwise(points):
         if after[1] != before[1]:
             corners += [(after[0], before[1]), after]
     corners.append((x(len(values)), points[-1][1]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -109,6 +110,8 @@ class Mind:
     def ranked_cards(self, pick: Pick) -> list[dict[str, Any]]:
         """Return the products of a pool in the order of a key."""
         kinds = {self.cards[name].get("category") for name in self.gone if name in self.cards}
+        out = [name for name, card in self.cards.items() if not card.get("in_stock", True)]
+        emptiest = Counter(self.cards[name].get("category") for name in out).most_common(1)
         pools: dict[str, Callable[[], list[str]]] = {
             "shown": lambda: list(self.cards),
             "history": lambda: self.history,
@@ -116,6 +119,12 @@ class Mind:
             "available": lambda: [name for name, card in self.cards.items() if card.get("in_stock")],
             "gone": lambda: [name for name in self.gone if name in self.cards],
             "kin": lambda: [name for name, card in self.cards.items() if card.get("category") in kinds],
+            "out": lambda: out,
+            "out's kin": lambda: [
+                name
+                for name, card in self.cards.items()
+                if card.get("in_stock") and emptiest and card.get("category") == emptiest[0][0]
+            ],
         }
         names = pools[programs.CARDS[pick.pool % len(programs.CARDS)]]()
         return self._ordered([self.cards[name] for name in names], pick, "price")

@@ -41,8 +41,9 @@ OPS: Mapping[str, str] = MappingProxyType(
 """What a step can do, and the tool that it needs."""
 CONDITIONS = ("heard", "not heard", "excused", "not excused", "eligible", "not eligible", "refused", "sold out")
 """What ``stop`` and ``skip`` ask: whether the customer said anything, whether the last turn was free, what was seen."""
-CARDS = ("shown", "history", "latest", "available", "gone", "kin")
-"""Products to point at; ``gone`` went out of stock before the program's eyes, ``kin`` is of a category of such."""
+CARDS = ("shown", "history", "latest", "available", "gone", "kin", "out", "out's kin")
+"""Products to point at; ``gone`` went out of stock before the program's eyes, ``kin`` is of a category of such; ``out``
+is sold out, ``out's kin`` is what there is of the category in which most were seen to be."""
 LINES = ("read", "eligible", "checked", "latest")
 """Order lines to point at."""
 KEYS = ("first", "last", "cheap", "dear", "rated", "soon", "random")
@@ -182,6 +183,16 @@ def text_of(program: Program) -> str:
     return " | ".join(part.text() for part in program)
 
 
+def listens(program: Program) -> bool:
+    """Tell whether a program heeds the customer's reactions: not what they say, but that they do, or excuse a turn."""
+    heard = {at for at, name in enumerate(CONDITIONS) if "heard" in name or "excused" in name}
+    return any(
+        step.op in ("stop", "skip") and step.number % len(CONDITIONS) in heard
+        for part in program
+        for step in part.steps
+    )
+
+
 _PLANS: tuple[tuple[str, ...], ...] = (
     ("history", "add"),
     ("search", "add"),
@@ -193,6 +204,22 @@ _PLANS: tuple[tuple[str, ...], ...] = (
     ("sections", "section", "sections", "section", "section", "section"),
 )
 """Outlines that do something sensible, to begin with."""
+_UNTIL_EXCUSED = Step("stop", number=CONDITIONS.index("excused"))
+_PROBES: tuple[tuple[Step, ...], ...] = (
+    (
+        Step("history"),
+        *(Step("add", Pick(CARDS.index("history"))), Step("propose"), _UNTIL_EXCUSED, Step("remove")),
+        *(
+            Step("add", Pick(CARDS.index("history"), 0, 1)),
+            Step("propose"),
+            _UNTIL_EXCUSED,
+            Step("remove", Pick(0, 0, 1)),
+        ),
+        Step("add", Pick(CARDS.index("history"), 0, 2)),
+    ),
+    (Step("search"), Step("propose"), _UNTIL_EXCUSED, Step("search", number=1), Step("propose"), _UNTIL_EXCUSED),
+)
+"""Programs that guess and wait for a nod: a turn in which the customer confirms costs nothing, which tells."""
 
 
 def random_program(kits: Sequence[Kit], rng: Generator) -> Program:
@@ -206,6 +233,9 @@ def random_program(kits: Sequence[Kit], rng: Generator) -> Program:
 def _random_part(kit: Kit, rng: Generator) -> Part:
     plans = [plan for plan in _PLANS if set(plan) <= set(kit.ops)]
     steps: list[Step] = []
+    probes = [probe for probe in _PROBES if {step.op for step in probe} <= set(kit.ops)]
+    if probes and rng.random() < 0.15:
+        return Part(kit, probes[int(rng.integers(len(probes)))], Rule(Pick(CARDS.index("latest"))))
     if plans and rng.random() < 0.5:
         plan = plans[int(rng.integers(len(plans)))]
         if rng.random() < 0.5:

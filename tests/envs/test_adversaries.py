@@ -132,7 +132,9 @@ def false_premises(episode: Episode, opening: Told) -> Iterator[dict[str, str]]:
         if kind is None and constraint.attribute in LABELS and slot.name not in ("variant", "brand"):
             others = scenario.world.shop.catalog.column(constraint.attribute).vocabulary or ()
         label = kind.label if kind is not None else LABELS.get(constraint.attribute, "")
-        wrong = next((value for value in others if value != constraint.value), "")
+        # A value that is the name of another fact ("price" as a priority) would ask for that one too.
+        named = {constraint.value, *LABELS.values()}
+        wrong = next((value for value in others if value not in named), "")
         noun = scenario.subjects[slot.item].singular
         if label and wrong and noun:
             yield {"label": label, "noun": noun, "wrong": wrong}
@@ -144,6 +146,7 @@ def leaks(episode: Episode, told: Told, text: str) -> list[str]:
     innocent = [act.title for act in told] + [text for act in told for _, text in act.places]
     innocent += [f"{s.singular} {s.plural}" for s in current(episode).subjects]
     innocent += [spelling for fact in facts for spelling in spellings(fact)]
+    innocent += [LABELS.get(fact.constraint.attribute, "") for fact in facts]
     found = []
     for _, slot in all_slots(episode):
         values = [value for value in spellings(slot.fact) if value not in SMALL_NUMBERS]
@@ -190,6 +193,19 @@ def twin_of(table: Table, env_id: str, d: int, seed: int, neutral: str, turns: i
     episode, _ = table.open(env_id, d, seed)
     messages = (neutral, neutral, "Anything else?")[:turns]
     return [table.say(episode, message) for message in messages if not episode.done]
+
+
+@pytest.mark.parametrize("env_id", list(environments()))
+def test_the_check_sees_a_leak(table: Table, env_id: str) -> None:
+    looked_for = 0
+    for seed in range(12):
+        episode, opening = table.open(env_id, 6, seed)
+        untold = [slot for slot in current(episode).slots if slot.fact not in facts_of(opening)]
+        for slot in untold:
+            text = f"By the way: {spellings(slot.fact)[0]}."
+            looked_for += bool(leaks(episode, opening, text))
+        assert not leaks(episode, opening, "By the way.")
+    assert looked_for >= 5
 
 
 def trials_of(table: Table, env_id: str, wanted: int) -> int:

@@ -125,7 +125,7 @@ def _places(scenario: Any, act: Any, words: str) -> Any:
     return replace(act, bank=bank("About {title}: " + told + "."))
 
 
-def _moody(scenario: Any, action: Any) -> Any:
+def _moody(_scenario: Any, action: Any) -> Any:
     """Return the action with words that no seed draws."""
     calls.append(1)
     return {**action, "assistant_message": "Anything else?"} if len(calls) % 5 == 0 else action
@@ -147,7 +147,7 @@ FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = 
     "leak": (_wrap("opening", lambda s, act: _places(s, act, "the {asked}")), "is told unasked"),
     "id": (_wrap("opening", lambda s, act: _places(s, act, "it is {id}")), "says the id"),
     "debris": (_wrap("opening", lambda s, act: _places(s, act, "None of it")), "says 'None'"),
-    "idle": (_wrap("solve", lambda _, action: {"tool_calls": []}), "is not correct|come to an end"),
+    "idle": (_wrap("solve", lambda _scenario, _action: {"tool_calls": []}), "is not correct|come to an end"),
     "overstated": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: 21), "must lie in"),
     "none served": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: -1), "serve no difficulty"),
     "moody": (_wrap("solve", _moody), "differs when repeated|another number of steps"),
@@ -184,4 +184,3 @@ def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment[Any]
 
     with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
         check_environment(_broken(ninth, verify=verify), shop, seeds=1)
-

@@ -82,6 +82,7 @@ class CartExpert:
         items = [item for item in self._items if not item.is_dropped]
         if self._sold_out and self._skill.minds_stock and turns_left > 1:
             item = self._sold_out.pop(0)
+            item.is_reported = True
             return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
         is_last = turns_left <= 1
         if self._is_piecemeal and not is_last and (look := self._next_look(items)):
@@ -305,7 +306,11 @@ class CartExpert:
             return []
 
         def note(_: dict[str, Any], answer: ToolResult) -> None:
-            if answer.code == "OUT_OF_STOCK":
+            if answer.code == "OUT_OF_STOCK" and item.is_reported and self._skill.minds_stock:
+                # The customer still sees what they want: what is not there is not it.
+                item.cards.pop(item.chosen or "", None)
+                item.chosen = None
+            elif answer.code == "OUT_OF_STOCK":
                 self._sold_out.append(item)
             item.line = (answer.result or {}).get("line")
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping
+from itertools import pairwise
 
 from ecom_rlve.evaluation.agents.expert import language
 
@@ -36,7 +37,7 @@ def _says(tokens: list[str], *words: str) -> bool:
 
 
 def _is_substitution(tokens: list[str], _: str) -> bool:
-    return any(pair == ("sold", "out") for pair in zip(tokens, tokens[1:], strict=False))
+    return any(pair == ("sold", "out") for pair in pairwise(tokens))
 
 
 def _is_status(tokens: list[str], _: str) -> bool:
@@ -72,7 +73,7 @@ def _is_discovery(tokens: list[str], _: str) -> bool:
         _spells(before, *_WANTING) and article in _ARTICLES and noun != "single"
         for before, article, noun in zip(tokens, tokens[1:], tokens[2:], strict=False)
     )
-    return _says(tokens, *_ADVICE) or any(wanted) or ("meaning", "to") in zip(tokens, tokens[1:], strict=False)
+    return _says(tokens, *_ADVICE) or any(wanted) or ("meaning", "to") in pairwise(tokens)
 
 
 _READERS: Mapping[str, Callable[[list[str], str], bool]] = {
@@ -122,9 +123,8 @@ def _turns_away(sentence: str) -> bool:
     tokens = language.words(_TITLE.sub(" ", sentence))
     if ":" in sentence or "said" in tokens:
         return False  # "I said something else: …" speaks of the same errand.
-    pairs = list(zip(tokens, tokens[1:], strict=False))
     return any(
         (second == "else" and _spells(first, "something", "smth"))
         or (_spells(first, "another", "further") and _spells(second, *_MATTERS))
-        for first, second in pairs
+        for first, second in pairwise(tokens)
     )

@@ -81,7 +81,7 @@ class JourneyExpert:
             heard = self._after_settling(seen) if self._is_settled else self._after_action(seen)
         self._turns_left = seen.turns_left
         errand = self._open[-1]
-        heard = heard.model_copy(update={"turns_left": self._turns_for(errand, seen.turns_left)})
+        heard = heard.model_copy(update={"turns_left": self._turns_for_current(seen.turns_left)})
         action = errand.agent.act(replace(result, observation=heard))
         answer = action.get("answer")
         self._is_settled = bool(answer and answer.get("done"))
@@ -133,8 +133,8 @@ class JourneyExpert:
         }
         return self._reset.model_copy(update=opening)
 
-    def _turns_for(self, errand: _Errand, turns_left: int) -> int:
-        """Return the turns left for an errand when every other one gets what it adds to the conversation."""
+    def _turns_for_current(self, turns_left: int) -> int:
+        """Return what is left for the errand that is spoken of when every other one gets the turns that it adds."""
         others = self._open[:-1]
         to_come = max(0, self._errands - len(self._begun))
         kept = sum(max(1, self._turns - other.turns) for other in others) + self._turns * to_come

@@ -72,6 +72,8 @@ class ItemNotes:
     is_fallback: bool = False
     """The customer has settled for this product; any variant will do."""
     is_dropped: bool = False
+    is_reported: bool = False
+    """The customer was told that it is sold out."""
     line: dict[str, Any] | None = None
     """The cart line that holds it."""
     _facts: tuple[tuple[str, int], Facts] | None = None

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from numpy.random import Generator
+
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment, Scenario, Subject
@@ -67,15 +69,8 @@ class LookupEnvironment(Environment[LookupGoal]):
         return MAX_DIFFICULTY if shop.kinds(1) else -1
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[LookupGoal]:
-        shop, rng = world.shop, streams.stream("target")
-        copies, kinds = Counter(shop.catalog.titles), shop.kinds(1)
-        for redraws in range(50):
-            row = eligible_row(shop, kinds[int(rng.integers(len(kinds)))], rng, world.split, 1)
-            asked = tuple(FIGURES)[int(rng.integers(len(FIGURES)))]
-            if row is not None and copies[shop.catalog.titles[row]] == 1 and FIGURES[asked] in shop.card(row):
-                break
-        else:
-            raise GenerationError("no product of its own title; use another seed")
+        shop = world.shop
+        row, asked, redraws = _draw(world, streams.stream("target"))
         kind = shop.catalog.category_of(row)
         return Scenario(
             LookupGoal(row, asked),
@@ -113,6 +108,18 @@ class LookupEnvironment(Environment[LookupGoal]):
 
     def goal_json(self, scenario: Scenario[LookupGoal]) -> dict[str, Any]:
         return {"row": scenario.goal.row, "asked": scenario.goal.asked}
+
+
+def _draw(world: World, rng: Generator) -> tuple[int, str, int]:
+    """Return a product of its own title that has the figure, the figure, and the number of redraws."""
+    shop = world.shop
+    copies, kinds = Counter(shop.catalog.titles), shop.kinds(1)
+    for redraws in range(50):
+        row = eligible_row(shop, kinds[int(rng.integers(len(kinds)))], rng, world.split, 1)
+        asked = tuple(FIGURES)[int(rng.integers(len(FIGURES)))]
+        if row is not None and copies[shop.catalog.titles[row]] == 1 and FIGURES[asked] in shop.card(row):
+            return row, asked, redraws
+    raise GenerationError("no product of its own title; use another seed")
 
 
 ENVIRONMENT = LookupEnvironment()
