@@ -83,7 +83,7 @@ class RecommendingExpert(ABC):
         observation = result.observation
         if observation.instructions:
             self._read_brief(observation)
-        seen = {}
+        seen: dict[str, Card] = {}
         for answer, (_, take) in zip(observation.tool_results, self._sent, strict=False):
             seen |= {card["product_id"]: card for card in (answer.result or {}).get("results", ())}
             take(answer)
