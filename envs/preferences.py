@@ -1,8 +1,8 @@
 """What a customer prefers among products that fit: price, rating, delivery and brand, one of them above all (SPEC §6).
 
 Preferences are a function of the goal: a dimension counts where the goal constrains it, the top priority weighs 0.7,
-the others share 0.3. Every dimension is min–max scaled over the products that fit, so a brand, which all of them meet,
-tells none of them from another.
+the others share 0.3. Each is worth 0 at the customer's limit and 1 at the best there can be: for nothing, five stars,
+the next day. A brand, which all products that fit have, tells none of them from another.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ DIMENSIONS: Mapping[str, str] = {"price": "price", "rating": "rating", "ship_day
 
 _TOP, _REST = 7, 3
 """Tenths of the utility: the top priority's, and what the others share."""
-_HUNDREDTHS_OF_A_STAR = 100
+_BEST: Mapping[str, float] = {"price": 0, "rating": 5, "ship_days": 1}
+_HUNDREDTHS = 100
 _PRIORITY = SlotKind(
     name="priority",
     label="top priority",
@@ -47,25 +48,36 @@ def priority_fact(dimension: str) -> Fact:
     return Fact("priority", Constraint("priority", Op.EQ, DIMENSIONS[dimension]), kind=_PRIORITY)
 
 
-def gains(catalog: Catalog, rows: NDArray[np.int32], dimensions: Sequence[str], priority: str) -> Gains:
+def gains(catalog: Catalog, rows: NDArray[np.int32], constraints: Sequence[Constraint], priority: str) -> Gains:
     """Return ¼ + ¾û for each of ``rows`` (ascending): û is the utility, min–max scaled over them.
 
-    ``dimensions`` are those that the goal constrains, ``priority`` is one of them. Cheaper, better rated and faster is
-    better; ratings count in hundredths of a star.
+    ``rows`` meet the constraints, ``priority`` is one of :func:`dimensions_of` these. Prices count in cents, ratings in
+    hundredths of a star, delivery in days.
     """
-    weights = dict.fromkeys(dimensions, _REST)
-    weights[priority] = _TOP * max(1, len(dimensions) - 1)
-    scaled = {name: min_max(_worth(catalog, rows, name)) for name in dimensions if name != "brand"}
-    common = lcm(*(size for _, size in scaled.values()))
+    dimensions = dimensions_of(constraints)
+    scaled = [_worth(catalog, rows, dimensions[name]) for name in dimensions]
+    common = lcm(*(size for _, size in scaled))
     utility = np.zeros(len(rows), dtype=np.int64)
-    for name, (numerators, size) in scaled.items():
-        utility += weights[name] * (common // size) * numerators
+    for name, (numerators, size) in zip(dimensions, scaled, strict=True):
+        weight = _TOP * max(1, len(dimensions) - 1) if name == priority else _REST
+        utility += weight * (common // size) * numerators
     numerators, size = min_max(utility)
     return Gains(rows, size + 3 * numerators, 4 * size)
 
 
-def _worth(catalog: Catalog, rows: NDArray[np.int32], dimension: str) -> NDArray[np.int64]:
-    values = catalog.column(dimension).values[rows].astype(np.float64)
-    if dimension == "rating":
-        return np.rint(values * _HUNDREDTHS_OF_A_STAR).astype(np.int64)
-    return -np.rint(values).astype(np.int64)
+def dimensions_of(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
+    """Return the constraints on dimensions that the persona values, by dimension."""
+    found = {constraint.attribute: constraint for constraint in constraints}
+    return {name: found[name] for name in DIMENSIONS if name in found}
+
+
+def _worth(catalog: Catalog, rows: NDArray[np.int32], limit: Constraint) -> tuple[NDArray[np.int64], int]:
+    """Return how far products stay within a limit: numerators, and the denominator; 1 where nothing can be better."""
+    name, bound = limit.attribute, limit.value
+    best = _BEST.get(name)
+    if best is None or not isinstance(bound, int | float):
+        return np.ones(len(rows), dtype=np.int64), 1
+    unit = _HUNDREDTHS if name == "rating" else 1
+    values = np.rint(catalog.column(name).values[rows] * float(unit)).astype(np.int64)
+    end, width = round(bound * unit), abs(round((bound - best) * unit))
+    return (np.abs(end - values), width) if width else (np.ones(len(rows), dtype=np.int64), 1)

@@ -129,9 +129,10 @@ class RecommendingEnvironment(Environment[Goal]):
             return
         gains, codes = self.gains_now(scenario), world.shop.catalog.category_codes
         shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
-        fallback = next((row for row in shown if row in gains.rows), None)
+        fitting = set(gains.rows.tolist())
+        fallback = next((row for row in shown if row in fitting), None)
         least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
-        unwanted = [row for row in shown if row != fallback and gains.of(row) < least]
+        unwanted = [row for row in shown if row != fallback and (row not in fitting or gains.of(row) < least)]
         if fallback is not None:
             plan.sell_products(world, wanted, unwanted)
 
@@ -165,6 +166,12 @@ def fitting_now(scenario: Scenario[Goal]) -> Rows:
     rows = scenario.goal.fitting
     gone = scenario.world.sold_out
     return rows[~np.isin(rows, list(gone))] if gone else rows
+
+
+def in_stock(world: World, rows: Rows) -> Rows:
+    """Return those of ``rows`` that can be bought in this world."""
+    rows = rows[world.shop.catalog.column("stock").values[rows] > 0]
+    return rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows
 
 
 def _rows_of(world: World, ids: Sequence[str]) -> list[int | None]:

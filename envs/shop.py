@@ -29,7 +29,7 @@ _CARD_TITLE = 110
 _LEAST_TITLE = 8
 _LEAST_BRAND_LETTERS = 5
 _COMPACT = (",", ":")
-LEAST_FULL_TITLE = 40
+LEAST_FULL_TITLE = 24
 """Characters of a title that a card with all attributes shows at least."""
 
 Derived = TypeVar("Derived")

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 
 from ecom_rlve.catalog.constraints import Constraint, is_satisfied, satisfied
 from ecom_rlve.envs import preferences
@@ -31,6 +32,7 @@ from ecom_rlve.envs.recommendation import (
     Ranking,
     RecommendingEnvironment,
     Rows,
+    in_stock,
     most_fitting,
     plan_stockout,
     target_among,
@@ -40,7 +42,7 @@ from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.simulator.nouns import with_article
 from ecom_rlve.envs.simulator.templates import bank
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _FEWEST_FITTING = 4
@@ -70,11 +72,11 @@ _OPENING = bank(
 _BRIEF = (
     "The customer is looking for one kind of product. They have {m} wishes about it, and one thing that matters most "
     "to them: price, rating, delivery time or brand. They may leave out details; ask for what you need to know. "
-    "Recommend up to {k} products that fulfil all wishes and are in stock, best first. Among these a lower price, a "
-    "higher rating and a faster delivery are better: what matters most weighs 0.7, the others of price, rating, "
-    "delivery time and brand that a wish is about share 0.3 equally, what no wish is about weighs nothing. Each is "
-    "scaled from 0 for the worst to 1 for the best of the products that fit; brands that fit are equal. An answer with "
-    "done=false proposes: the customer says whether its first three products fit."
+    "Recommend up to {k} products that fulfil all wishes and are in stock, best first. Of the four things those that a "
+    "wish is about count: what matters most weighs 0.7, the others share 0.3 equally. A price is worth 0 at the "
+    "customer's limit and 1 at nothing, a rating 0 at the limit and 1 at five stars, a delivery time 0 at the limit "
+    "and 1 at one day, and in between in proportion; brands that fit are equal. An answer with done=false proposes: "
+    "the customer says whether its first three products fit."
 )
 
 
@@ -108,22 +110,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
         return shop.derive(_max_difficulty)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
-        shop, axes = world.shop, world.axes
-        constraints, fitting, redraws = _draw_constraints(shop, axes, streams, world.split)
-        kind = shop.catalog.category_of(int(fitting[0]))
-        dimensions = _dimensions(constraints)
-        priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
-        wanted = preferences.gains(shop.catalog, fitting, dimensions, priority).best_rows(1)[0]
-        facts = (*facts_of(constraints), preferences.priority_fact(priority))
-        world.full_cards = True
-        return Scenario(
-            goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),
-            world=world,
-            subjects=(Subject(kind.singular, kind.plural, kind.name),),
-            slots=tuple(Slot(0, fact) for fact in facts),
-            stockout=plan_stockout(axes, streams.stream("stockout plan")),
-            redraws=redraws,
-        )
+        return scenario_in(world, streams)
 
     def opening(self, scenario: Scenario[DiscoveryGoal], said: Collection[Slot]) -> Act:
         subject = scenario.subjects[0]
@@ -133,7 +120,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
 
     def gains(self, scenario: Scenario[DiscoveryGoal], rows: Rows) -> Gains:
         goal = scenario.goal
-        return preferences.gains(scenario.world.shop.catalog, rows, _dimensions(goal.constraints), goal.priority)
+        return preferences.gains(scenario.world.shop.catalog, rows, goal.constraints, goal.priority)
 
     def required(self, goal: DiscoveryGoal) -> Sequence[Constraint]:
         return goal.constraints
@@ -163,10 +150,24 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
         }
 
 
-def _dimensions(constraints: Sequence[Constraint]) -> list[str]:
-    """Return the dimensions of the persona's utility that the goal constrains."""
-    names = {constraint.attribute for constraint in constraints}
-    return [name for name in preferences.DIMENSIONS if name in names]
+def scenario_in(world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
+    """Draw a scenario in a world, with a target of the world's split."""
+    shop, axes = world.shop, world.axes
+    constraints, fitting, redraws = _draw_constraints(world, streams)
+    kind = shop.catalog.category_of(int(fitting[0]))
+    dimensions = list(preferences.dimensions_of(constraints))
+    priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
+    wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
+    facts = (*facts_of(constraints), preferences.priority_fact(priority))
+    world.full_cards = True
+    return Scenario(
+        goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),
+        world=world,
+        subjects=(Subject(kind.singular, kind.plural, kind.name),),
+        slots=tuple(Slot(0, fact) for fact in facts),
+        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        redraws=redraws,
+    )
 
 
 def _max_difficulty(shop: Shop) -> int:
@@ -182,15 +183,13 @@ def _targets(shop: Shop, m: int) -> Rows:
     return np.flatnonzero((counts >= m) & is_roomy).astype(np.int32)
 
 
-def _draw_constraints(
-    shop: Shop, axes: Axes, streams: Streams, split: Split
-) -> tuple[tuple[Constraint, ...], Rows, int]:
+def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, int]:
     """Return constraints that at least 4 products meet, these products, and the number of redraws."""
-    targets, most = shop.derive(_targets, axes.m), most_fitting(axes)
+    axes, most = world.axes, most_fitting(world.axes)
     spare: tuple[tuple[Constraint, ...], Rows] | None = None
     too_many = 0
     for attempt in range(REDRAWS + 1):
-        constraints, fitting = _drawn(shop, axes, targets, streams, attempt, split)
+        constraints, fitting = _drawn(world, streams.stream("wishes", attempt))
         if _FEWEST_FITTING <= len(fitting) <= most:
             return constraints, fitting, attempt
         if len(fitting) > most:
@@ -200,24 +199,22 @@ def _draw_constraints(
         if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
             return *spare, attempt
     raise GenerationError(
-        f"no {axes.m} constraints that {_FEWEST_FITTING} products meet were found in split {split!r} after {REDRAWS} "
-        "redraws; use another seed or a larger catalog"
+        f"no {axes.m} constraints that {_FEWEST_FITTING} products meet were found in split {world.split!r} after "
+        f"{REDRAWS} redraws; use another seed or a larger catalog"
     )
 
 
-def _drawn(
-    shop: Shop, axes: Axes, targets: Rows, streams: Streams, attempt: int, split: Split
-) -> tuple[tuple[Constraint, ...], Rows]:
+def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
     """Return the constraints of one draw and who meets them; nobody where no target of the split was found."""
-    catalog, rng = shop.catalog, streams.stream("wishes", attempt)
+    catalog, axes = world.shop.catalog, world.axes
+    targets = world.shop.derive(_targets, axes.m)
     slack, breadth = rng.random(2).tolist()
-    target = target_among(shop, targets, rng, split)
+    target = target_among(world.shop, targets, rng, world.split)
     if target is None:
         return (), targets[:0]
-    price = catalog.column("price")
-    bound = price_bound(int(price.values[target]), axes.d, slack)
-    rows = catalog.rows_of_category(catalog.category_of(target).name)
-    rows = rows[(catalog.column("stock").values[rows] > 0) & satisfied(catalog, bound, rows)]
+    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
+    rows = in_stock(world, catalog.rows_of_category(catalog.category_of(target).name))
+    rows = rows[satisfied(catalog, bound, rows)]
     names = islice(usable_names(catalog, target, rng), axes.m - 1)
     stated = [natural_constraint(catalog, target, name) for name in names]
     enough = _FEWEST_FITTING + int(breadth * (_MOST_AIMED_AT - _FEWEST_FITTING + 1))

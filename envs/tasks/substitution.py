@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
 from ecom_rlve.catalog.constraints import Constraint, satisfied
@@ -27,6 +26,7 @@ from ecom_rlve.envs.recommendation import (
     Ranking,
     RecommendingEnvironment,
     Rows,
+    in_stock,
     most_fitting,
     plan_stockout,
     target_among,
@@ -35,8 +35,9 @@ from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.similarity import gower
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention, SlotKind
 from ecom_rlve.envs.simulator.templates import bank
+from ecom_rlve.envs.titles import have_own_title, shows_own_title
 from ecom_rlve.envs.world import World
-from ecom_rlve.models import MAX_DIFFICULTY, Split
+from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _SOLD_OUT_TOGETHER = 12
@@ -44,8 +45,6 @@ _SOLD_OUT_TOGETHER = 12
 _ROOM_PER_PICK = 5
 """Products that a category needs for each recommendation asked for: about so many values has an attribute."""
 _LEAST_TARGETS = 200
-_TITLE_BYTES = 32
-"""By its first so many bytes a title tells the wanted product from all others of its category."""
 
 COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
 """Attributes in which a substitute may have to be like the original."""
@@ -132,22 +131,7 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
         return shop.derive(_max_difficulty)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
-        shop, axes = world.shop, world.axes
-        drawn, redraws = _draw(shop, axes, streams, world.split)
-        kind = shop.catalog.category_of(drawn.original)
-        world.full_cards = world.wants_facets = True
-        world.sold_out.update(drawn.sold_out)
-        wanted = _gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
-        goal = SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted)
-        kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
-        return Scenario(
-            goal=goal,
-            world=world,
-            subjects=(Subject(kind.singular, kind.plural, kind.name),),
-            slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
-            stockout=plan_stockout(axes, streams.stream("stockout plan")),
-            redraws=redraws,
-        )
+        return scenario_in(world, streams)
 
     def opening(self, scenario: Scenario[SubstitutionGoal], said: Collection[Slot]) -> Act:
         subject = scenario.subjects[0]
@@ -177,6 +161,25 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
             "wished": [[c.attribute, c.op.value, c.value] for c in goal.wished],
             "recommended_product_ids": self.best_ids(scenario),
         }
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
+    """Draw a scenario in a world, with a sold-out product of the world's split."""
+    shop, axes = world.shop, world.axes
+    drawn, redraws = _draw(world, streams)
+    kind = shop.catalog.category_of(drawn.original)
+    world.full_cards = world.wants_facets = True
+    world.sold_out.update(drawn.sold_out)
+    wanted = _gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
+    kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
+    return Scenario(
+        goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted),
+        world=world,
+        subjects=(Subject(kind.singular, kind.plural, kind.name),),
+        slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
+        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        redraws=redraws,
+    )
 
 
 def similarity_weight(d: int) -> Fraction:
@@ -220,33 +223,16 @@ def _targets(shop: Shop, m: int, k: int) -> Rows:
     has_any = np.zeros(catalog.size, dtype=np.bool_)
     for name in COMPATIBILITY:
         has_any |= (catalog.column(name).values >= 0) & (variants != name)[catalog.category_codes]
-    fitting = (usable_counts(shop) >= m) & is_roomy & has_any & shop.derive(_has_own_title)
+    fitting = (usable_counts(shop) >= m) & is_roomy & has_any & have_own_title(shop)
     return np.flatnonzero(fitting).astype(np.int32)
 
 
-def _has_own_title(shop: Shop) -> NDArray[np.bool_]:
-    """Tell for each product whether no other of its category has a title that begins alike."""
-    catalog = shop.catalog
-    is_own = np.zeros(catalog.size, dtype=np.bool_)
-    for category in catalog.categories:
-        rows = catalog.rows_of_category(category.name)
-        starts, ends = catalog.titles.offsets[rows], catalog.titles.offsets[rows + 1]
-        at = starts[:, None] + np.arange(_TITLE_BYTES)
-        is_inside = at < ends[:, None]
-        letters = np.where(is_inside, catalog.titles.blob[np.where(is_inside, at, 0)], 0).astype(np.uint8)
-        _, group, count = np.unique(letters, axis=0, return_inverse=True, return_counts=True)
-        is_own[rows] = count[group.ravel()] == 1
-    return is_own
-
-
-def _draw(shop: Shop, axes: Axes, streams: Streams, split: Split) -> tuple[_Draft, int]:
-    targets, most = shop.derive(_targets, axes.m, axes.k_rec), most_fitting(axes)
+def _draw(world: World, streams: Streams) -> tuple[_Draft, int]:
+    axes, most = world.axes, most_fitting(world.axes)
     spare: _Draft | None = None
     too_many = 0
     for attempt in range(REDRAWS + 1):
-        rng = streams.stream("original", attempt)
-        original = target_among(shop, targets, rng, split)
-        draft = None if original is None else _draft(shop, axes, targets, original, rng)
+        draft = _draft(world, streams.stream("original", attempt))
         if draft is not None and len(draft.pool) <= most:
             return draft, attempt
         if draft is not None:
@@ -255,23 +241,26 @@ def _draw(shop: Shop, axes: Axes, streams: Streams, split: Split) -> tuple[_Draf
         if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
             return spare, attempt
     raise GenerationError(
-        f"no product with {axes.m} constraints and {axes.k_rec} substitutes was found in split {split!r} after "
+        f"no product with {axes.m} constraints and {axes.k_rec} substitutes was found in split {world.split!r} after "
         f"{REDRAWS} redraws; use another seed or a larger catalog"
     )
 
 
-def _draft(shop: Shop, axes: Axes, targets: Rows, original: int, rng: Generator) -> _Draft | None:
-    """Return what is sold out, required and wished around one product; None where that leaves too few substitutes."""
-    catalog = shop.catalog
+def _draft(world: World, rng: Generator) -> _Draft | None:
+    """Return what is sold out, required and wished around a random product; None where too few substitutes are left."""
+    shop, axes, catalog = world.shop, world.axes, world.shop.catalog
+    targets = shop.derive(_targets, axes.m, axes.k_rec)
     slack, how_many, is_priced = rng.random(3).tolist()
+    original = target_among(shop, targets, rng, world.split)
+    if original is None or not shows_own_title(shop, original):
+        return None
     alike = targets[(catalog.category_codes[targets] == catalog.category_codes[original]) & (targets != original)]
     names = list(usable_names(catalog, original, rng))
-    if len(alike) < _SOLD_OUT_TOGETHER - 1 or not _shows_own_title(shop, original):
+    if len(alike) < _SOLD_OUT_TOGETHER - 1:
         return None
     sold_out = [original, *rng.choice(alike, _SOLD_OUT_TOGETHER - 1, replace=False).tolist()]
-    rows = catalog.rows_of_category(catalog.category_of(original).name)
-    rows = rows[(catalog.column("stock").values[rows] > 0) & ~np.isin(rows, sold_out)]
-    required, pool = _compatible(catalog, original, names, rows, axes, how_many)
+    rows = in_stock(world, catalog.rows_of_category(catalog.category_of(original).name))
+    required, pool = _compatible(catalog, original, names, rows[~np.isin(rows, sold_out)], axes, how_many)
     others = [name for name in names if name not in {each.attribute for each in required}]
     others.insert(int(is_priced * (len(others) + 1)), "price")
     others = others[: axes.m - len(required)]
@@ -283,12 +272,6 @@ def _draft(shop: Shop, axes: Axes, targets: Rows, original: int, rng: Generator)
         for name in others
     )
     return _Draft(original, tuple(sold_out), required, wished, pool)
-
-
-def _shows_own_title(shop: Shop, row: int) -> bool:
-    """Tell whether a card shows so much of the title that it is the product's own."""
-    shown = str(shop.full_card(row)["title"]).removesuffix("…")
-    return len(shown.encode()) >= _TITLE_BYTES or shown == shop.catalog.titles[row]
 
 
 def _compatible(

@@ -16,6 +16,7 @@ from ecom_rlve.models import ToolResult
 _SURE = ("price", "priority")
 """What every customer has a wish about."""
 _TOP, _REST = 0.7, 0.3
+_BEST = {"price": 0.0, "rating": 5.0, "ship_days": 1.0}
 _PHRASE = re.compile(r"\ban? ((?:pair|box|bag|tin|set) of (?:[\w'’-]+ ?){1,3}|(?:[\w'’-]+ ?){1,3})")
 
 
@@ -57,25 +58,21 @@ class DiscoveryExpert(RecommendingExpert):
         fitting = self._fitting(wishes)
         if not self._skill.compares:
             return [card["product_id"] for card in fitting]
-        utility = _utility(fitting, wishes)
-        return sorted(utility, key=lambda product_id: -utility[product_id])
+        return [card["product_id"] for card in sorted(fitting, key=lambda card: -_utility(card, wishes))]
 
 
 def _noun_score(category: str, text: str) -> float:
     return max(language.likeness(form, text) for form in language.noun_forms(category))
 
 
-def _utility(cards: list[Card], wishes: Wishes) -> dict[str, float]:
-    """Return what each card is worth by the brief's rule, by id."""
+def _utility(card: Card, wishes: Wishes) -> float:
+    """Return what a product is worth by the brief's rule."""
     names = [name for name in DIMENSIONS.values() if name in wishes.attributes]
-    worth = dict.fromkeys((card["product_id"] for card in cards), 0.0)
     others = len(names) - (wishes.priority in names)
-    for name in names:
-        if name == "brand":
-            continue
-        values = [-card[name] if name != "rating" else card[name] for card in cards]
-        low, high = min(values, default=0), max(values, default=0)
-        weight = _TOP if name == wishes.priority else _REST / max(1, others)
-        for card, value in zip(cards, values, strict=True):
-            worth[card["product_id"]] += weight * ((value - low) / (high - low) if high > low else 1.0)
+    worth = 0.0
+    for name, best in _BEST.items():
+        limit = wishes.bounds.get(name)
+        if limit is not None and limit != best:
+            weight = _TOP if name == wishes.priority else _REST / max(1, others)
+            worth += weight * abs(card[name] - limit) / abs(best - limit)
     return worth

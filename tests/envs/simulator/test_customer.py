@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 import pytest
 
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.shop import Shop

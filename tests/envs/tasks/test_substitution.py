@@ -1,0 +1,389 @@
+"""SUB: the sold-out product is one of many, what must stay is told from what is wished, the formula is the brief's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied, satisfied
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.environment import Scenario
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.ranking import discount
+from ecom_rlve.envs.recommendation import RecommendationAnswer, fitting_now, most_fitting
+from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.similarity import measures_of
+from ecom_rlve.envs.simulator.phrases import spellings
+from ecom_rlve.envs.solving import search_showing
+from ecom_rlve.envs.tasks.substitution import COMPATIBILITY, ENVIRONMENT, SubstitutionGoal, similarity_weight
+from ecom_rlve.evaluation.agents.expert.wish_reading import read_wishes, values_of
+from ecom_rlve.models import Observation, Split
+from ecom_rlve.streams import stream
+
+Play = Callable[[Episode, Observation], dict[str, Any]]
+QUIET = {"p_missing": 0.0, "p_noise": 0.0}
+
+
+@pytest.fixture(scope="module")
+def shop() -> Shop:
+    return Shop.open("synthetic:4000:0")
+
+
+def start(shop: Shop, d: int, seed: int, style: str = "turn", split: Split = "train", **axes: float) -> Episode:
+    spec = EpisodeSpec("SUB", d, seed, split, style, tuple(axes.items()))  # type: ignore[arg-type]
+    return Episode(shop, spec, "episode")
+
+
+def play(episode: Episode, policy: Play) -> Observation:
+    observation = episode.opening
+    while not observation.done:
+        observation = episode.step(policy(episode, observation))
+    return observation
+
+
+def solve(episode: Episode, _: Observation) -> dict[str, Any]:
+    action = ENVIRONMENT.solve(episode.scenario)
+    calls = action.get("tool_calls", [])
+    if episode.spec.style == "tool" and len(calls) > 1:
+        return {"tool_calls": calls[:1], "end_turn": False}
+    return action
+
+
+def judged(scenario: Scenario[SubstitutionGoal], ids: list[str]) -> tuple[Fraction, bool]:
+    verdict = ENVIRONMENT.verify(scenario, RecommendationAnswer(done=True, recommended_product_ids=ids))
+    assert verdict.output_ids == tuple(ids)
+    return verdict.r_task, verdict.correct
+
+
+def best_ids(scenario: Scenario[SubstitutionGoal], k: int = 1000) -> list[str]:
+    ids = scenario.world.shop.catalog.ids
+    return [ids[row] for row in ENVIRONMENT.gains_now(scenario).best_rows(k)]
+
+
+def family_of(shop: Shop, goal: SubstitutionGoal) -> list[int]:
+    rows: list[int] = shop.catalog.rows_of_category(shop.catalog.category_of(goal.original).name).tolist()
+    return rows
+
+
+def test_goals_are_what_the_contract_says(shop: Shop) -> None:
+    catalog = shop.catalog
+    too_many = 0
+    for d in range(13):
+        for seed in range(40):
+            scenario = start(shop, d, seed).scenario
+            goal, axes, world = scenario.goal, axes_of(d), scenario.world
+            assert 1 <= len(goal.required) <= axes.m - 1
+            assert len(goal.required) + len(goal.wished) == axes.m
+            names = [constraint.attribute for constraint in (*goal.required, *goal.wished)]
+            assert len(set(names)) == axes.m
+            assert catalog.category_of(goal.original).variant_attribute not in names
+            for constraint in goal.required:
+                assert constraint.attribute in COMPATIBILITY
+                assert (constraint.op, constraint.value) == (
+                    Op.EQ,
+                    catalog.value(goal.original, constraint.attribute),
+                )
+            assert all(is_satisfied(catalog, constraint, goal.original) for constraint in goal.wished)
+            rows = all_satisfied(catalog, goal.required, np.array(family_of(shop, goal), dtype=np.int32))
+            assert [row for row in rows.tolist() if world.stock(row) > 0] == goal.fitting.tolist()
+            assert goal.original not in goal.fitting
+            assert len(goal.fitting) >= axes.k_rec
+            too_many += len(goal.fitting) > most_fitting(axes)
+            assert ENVIRONMENT.gains_now(scenario).best_rows(1) == [goal.wanted]
+    assert too_many < 10
+
+
+def test_the_original_is_one_of_twelve(shop: Shop) -> None:
+    """All were on the shelf, are of its category, and could have been meant: by title, price and attributes."""
+    for seed in range(60):
+        scenario = start(shop, 6, seed).scenario
+        goal, sold_out = scenario.goal, scenario.world.sold_out
+        assert goal.original in sold_out
+        assert len(sold_out) == 12
+        assert sold_out <= set(family_of(shop, goal))
+        titles = [str(shop.full_card(row)["title"]) for row in family_of(shop, goal)]
+        for row in sold_out:
+            assert shop.catalog.column("stock").values[row] > 0
+            assert shop.catalog.value(row, "price") is not None
+        assert titles.count(str(shop.full_card(goal.original)["title"])) == 1
+
+
+@pytest.mark.parametrize("split", ["train", "eval", "test"])
+def test_originals_are_of_the_split(shop: Shop, split: Split) -> None:
+    for seed in range(20):
+        assert shop.split(start(shop, 3, seed, split=split).scenario.goal.original) == split
+
+
+def test_the_words_tell_the_goal(shop: Shop) -> None:
+    """The title names one product of the category; with its card the words say what must stay and what is wished."""
+    for d in range(13):
+        for seed in range(10):
+            episode = start(shop, d, seed, **QUIET)
+            goal, text = episode.scenario.goal, episode.opening.user_message
+            card = dict(shop.full_card(goal.original))
+            assert f'"{card["title"]}"' in text
+            variant = shop.catalog.category_of(goal.original).variant_attribute
+            product = shop.catalog.product(goal.original)
+            known = {name: value for name, value in {**product.attributes, "brand": product.brand}.items() if value}
+            known.pop(variant, None)
+            wishes = read_wishes(re.sub(r"\".+?\"", " ", text), *values_of([known]))
+            assert wishes.kept.keys() == {constraint.attribute for constraint in goal.required}, (d, seed, text)
+            words = {c.attribute: (c.value,) for c in (*goal.required, *goal.wished) if isinstance(c.value, str)}
+            assert wishes.words == words, (d, seed, text)
+            bounds = {c.attribute: c.value for c in goal.wished if not isinstance(c.value, str)}
+            if "price" in wishes.bounds:
+                wishes.bounds["price"] = round(wishes.bounds["price"] * 100)
+            assert wishes.bounds == bounds, (d, seed, text)
+
+
+def test_everything_can_be_had_by_asking(shop: Shop) -> None:
+    for seed in range(20):
+        episode = start(shop, 6, seed, p_missing=1.0, p_noise=0.0, t_max=40)
+        assert episode.opening.user_message.count('"') == 2
+        kept = [slot for slot in episode.scenario.slots if slot.name == "compatibility"]
+        said = episode.step({"assistant_message": "What must stay the same?"}).user_message
+        assert all(any(text in said for text in spellings(slot.fact)) for slot in kept[:3]), said
+        for slot in episode.scenario.slots:
+            label = slot.fact.constraint.attribute.replace("_", " ")
+            said = episode.step({"assistant_message": f"Which {label} do you want?"}).user_message
+            assert any(text in said for text in spellings(slot.fact)), (said, slot)
+
+
+def test_the_brief_states_the_formula(shop: Shop) -> None:
+    for d in (0, 4, 12):
+        text = start(shop, d, 0).opening.instructions or ""
+        share = similarity_weight(d)
+        assert f"{float(share):g}·similarity + {float(1 - share):g}·(share of preferences met)" in text
+    assert [similarity_weight(d) for d in (0, 4, 8, 20)] == [Fraction(n, 10) for n in (4, 6, 8, 8)]
+
+
+def test_gains_can_be_computed_from_what_an_agent_sees(shop: Shop) -> None:
+    compared = 0
+    for seed in range(60):
+        scenario = start(shop, 3 + seed % 6, seed).scenario
+        goal, catalog = scenario.goal, shop.catalog
+        facets = measures_of(shop, catalog.category_of(goal.original).name).shown()
+        original = scenario.world.card(goal.original)
+        cards = [scenario.world.card(row) for row in goal.fitting.tolist()]
+        names = [name for name in (*facets["attributes"], *facets["ranges"]) if name in original]
+        rows = goal.fitting.tolist()
+        if any(
+            name not in card and _has(shop, row, name) for card, row in zip(cards, rows, strict=True) for name in names
+        ):
+            continue
+        alike = [sum(_alike(original, card, name, facets["ranges"]) for name in names) for card in cards]
+        low, high = min(alike), max(alike)
+        share = float(similarity_weight(scenario.world.axes.d))
+        met = sum(satisfied(catalog, constraint, goal.fitting).astype(float) for constraint in goal.wished)
+        gains = ENVIRONMENT.gains_now(scenario)
+        for at, row in enumerate(rows):
+            similar = (alike[at] - low) / (high - low) if high > low else 1.0
+            expected = share * similar + (1 - share) * met[at] / len(goal.wished)
+            assert float(gains.of(row)) == pytest.approx(expected, abs=1e-4)
+        compared += 1
+    assert compared > 50
+
+
+def _has(shop: Shop, row: int, name: str) -> bool:
+    floors = shop.catalog.column("price").is_floor
+    return shop.catalog.value(row, name) is not None and not (name == "price" and floors is not None and floors[row])
+
+
+def _alike(original: dict[str, Any], card: dict[str, Any], name: str, ranges: dict[str, list[float]]) -> float:
+    if name not in card:
+        return 0.0
+    if name not in ranges:
+        return float(original[name] == card[name])
+    low, high = ranges[name]
+    return 1 - abs(original[name] - card[name]) / (high - low) if high > low else 1.0
+
+
+@pytest.mark.parametrize("style", ["turn", "tool"])
+def test_the_solution_scores_exactly_one(shop: Shop, style: str) -> None:
+    for d in range(ENVIRONMENT.max_difficulty(shop) + 1):
+        for seed in range(10):
+            result = play(start(shop, d, seed, style), solve).result
+            assert result is not None
+            assert (result.r_task, result.is_correct) == (1.0, True), (d, seed)
+
+
+def test_reward_by_hand(shop: Shop) -> None:
+    scenario = start(shop, 6, 0).scenario
+    gains, k = ENVIRONMENT.gains_now(scenario), scenario.world.axes.k_rec
+    rows, ids = gains.best_rows(1000), best_ids(scenario)
+    ideal = sum(gains.of(row) * discount(at) for at, row in enumerate(rows[:k]))
+    order = [rows[2], rows[0], *rows[3 : k + 1]]
+    ndcg = sum(gains.of(row) * discount(at) for at, row in enumerate(order)) / ideal
+    given = [scenario.world.shop.catalog.ids[row] for row in order]
+    assert judged(scenario, given) == (2 * ndcg - 1, ndcg >= Fraction(85, 100))
+    original = scenario.world.shop.catalog.ids[scenario.goal.original]
+    spoiled = [*ids[: k - 1], original]
+    ndcg = gains.score([*rows[: k - 1], scenario.goal.original], k)
+    assert judged(scenario, spoiled)[0] == 2 * ndcg - 1 - Fraction(20, 100) / k
+    assert judged(scenario, [original, *ids[: k - 1]])[1] is False
+    assert judged(scenario, [original]) == (-1, False)
+
+
+def test_odd_answers_are_scored(shop: Shop) -> None:
+    scenario = start(shop, 3, 1).scenario
+    k, ids = scenario.world.axes.k_rec, best_ids(scenario)
+    assert judged(scenario, []) == (-1, False)
+    assert judged(scenario, [*ids[:k], ids[0], "nothing"]) == (1, True)
+    assert judged(scenario, [ids[0]] * 9) == judged(scenario, ids[:1])
+    assert judged(scenario, ["nothing"] * 10_000) == (-1, False)
+
+
+@pytest.mark.parametrize("p_oos", [0.0, 1.0])
+def test_stock_outs(shop: Shop, p_oos: float) -> None:
+    for seed in range(20):
+        episode = start(shop, 6, seed, p_oos=p_oos, t_max=200)
+        scenario = episode.scenario
+        world, goal = scenario.world, scenario.goal
+        before, gone = best_ids(scenario, world.axes.k_rec), set(world.sold_out)
+        unfit = [row for row in family_of(shop, goal) if row not in goal.fitting and world.stock(row) > 0]
+        assert scenario.stockout is not None
+        for row in [*ENVIRONMENT.gains_now(scenario).best_rows(4), *unfit[:4]]:
+            episode.step({"tool_calls": [{"name": "catalog_search", "args": search_showing(world, row)}]})
+            if scenario.stockout.fired:
+                break
+        assert scenario.stockout.fired
+        assert len(world.sold_out - gone) == 3
+        assert len(fitting_now(scenario)) >= 1
+        assert (goal.wanted in world.sold_out) == (p_oos == 1.0)
+        if not p_oos:
+            assert judged(scenario, before) == (1, True), "where the best stays, nothing is lost"
+        result = play(episode, solve).result
+        assert result is not None
+        assert (result.r_task, result.is_correct) == (1.0, True)
+
+
+def test_a_stock_out_the_agent_reports_is_no_news(shop: Shop) -> None:
+    """The customer knows that their product is sold out; they neither deny it nor excuse a turn for it."""
+    for seed in range(20):
+        episode = start(shop, 3, seed)
+        noun = episode.scenario.subjects[0].singular
+        said = episode.step({"assistant_message": f"The {noun} is sold out."}).user_message
+        assert said
+        assert "still" not in said
+        assert episode.customer_caused == 0
+
+
+def test_reactions_to_proposals(shop: Shop) -> None:
+    ids = shop.catalog.ids
+    for seed in range(30):
+        episode = start(shop, 6, seed, p_noise=0.0, t_max=50)
+        scenario, customer = episode.scenario, episode._customer
+        unfit = [row for row in family_of(shop, scenario.goal) if row not in scenario.goal.fitting][:3]
+        unsaid = [slot for slot in scenario.slots if slot not in customer._said]
+        wrong = {"done": False, "recommended_product_ids": [ids[row] for row in unfit]}
+        reply = episode.step({"answer": wrong}).user_message
+        assert reply
+        assert not any(_says(reply, text) for slot in unsaid for text in spellings(slot.fact)), reply
+        fitting = [ids[row] for row in scenario.goal.fitting[:3].tolist()]
+        reply = episode.step({"answer": {"done": False, "recommended_product_ids": fitting}}).user_message
+        assert re.search(r"\b(yes|correct|right|lovely|fits)\b", reply.casefold()), reply
+
+
+def _says(message: str, text: str) -> bool:
+    return re.search(rf"(?<![\w.-]){re.escape(text.casefold())}(?![\w-])", message.casefold()) is not None
+
+
+def test_nothing_unsaid_slips_out(shop: Shop) -> None:
+    for seed in range(60):
+        episode = start(shop, seed % 13, seed, p_noise=0.0)
+        customer = episode._customer
+        hidden = [slot for slot in episode.scenario.slots if slot not in customer._said]
+        texts = [text for slot in hidden for text in spellings(slot.fact)]
+        opening = re.sub(r"\".+?\"", " ", episode.opening.user_message)
+        assert not any(_says(opening, text) for text in texts), (opening, texts)
+        said = episode.step({"assistant_message": "I found something. Does this look right?"}).user_message
+        assert not any(_says(said, text) for text in texts), (said, texts)
+
+
+def test_axes_are_live_and_separate(shop: Shop) -> None:
+    for seed in range(10):
+        base = start(shop, 6, seed)
+        goal = base.goal_json()
+        for axis, value in (
+            ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
+            ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
+        ):  # fmt: skip
+            moved = start(shop, 6, seed, **{axis: value})
+            assert moved.goal_json() == goal, axis
+            assert (moved.opening.user_message == base.opening.user_message) or axis in ("p_missing", "p_noise")
+        for k in (2, 4, 6):
+            assert len(start(shop, 6, seed, k_rec=k).goal_json()["recommended_product_ids"]) == k
+        for m in (2, 4, 7):
+            goals = start(shop, 6, seed, m=m).scenario.goal
+            assert len(goals.required) + len(goals.wished) == m
+
+
+def test_one_constraint_is_a_required_one(shop: Shop) -> None:
+    scenario = start(shop, 0, 0, m=1).scenario
+    assert (len(scenario.goal.required), len(scenario.goal.wished)) == (1, 0)
+    assert judged(scenario, best_ids(scenario, 3)) == (1, True)
+
+
+def test_omission_is_as_documented(shop: Shop) -> None:
+    for d in (0, 3, 6, 12):
+        shares = [
+            1 - len(episode._customer._said) / len(episode.scenario.slots)
+            for episode in (start(shop, d, seed) for seed in range(150))
+        ]
+        p, count = axes_of(d).p_missing, 150 * axes_of(d).m
+        assert abs(np.mean(shares) - p) <= max(0.1 * p, 3 * (p * (1 - p) / count) ** 0.5)
+
+
+def popular(_: Episode, observation: Observation) -> dict[str, Any]:
+    """Recommend what a search without the customer's words shows."""
+    cards = [card for shown in observation.tool_results for card in (shown.result or {}).get("results", ())]
+    if not cards:
+        return {"tool_calls": [{"name": "catalog_search", "args": {"query": "popular products", "limit": 10}}]}
+    return {"answer": {"done": True, "recommended_product_ids": [card["product_id"] for card in cards]}}
+
+
+def random_ids(episode: Episode, _: Observation) -> dict[str, Any]:
+    rows = stream(episode.spec.seed, "random").integers(4000, size=5).tolist()
+    ids = episode.scenario.world.shop.catalog.ids
+    return {"answer": {"done": True, "recommended_product_ids": [ids[row] for row in rows]}}
+
+
+def the_original(episode: Episode, _: Observation) -> dict[str, Any]:
+    ids = episode.scenario.world.shop.catalog.ids
+    return {"answer": {"done": True, "recommended_product_ids": [ids[episode.scenario.goal.original]]}}
+
+
+CHEAP: dict[str, Play] = {
+    "answer at once": lambda *_: {"answer": {"done": True}},
+    "say nothing": lambda *_: {},
+    "ask for ever": lambda *_: {"assistant_message": "Anything else?"},
+    "popular": popular,
+    "random ids": random_ids,
+    "the original": the_original,
+}
+
+
+@pytest.mark.parametrize("name", CHEAP)
+def test_cheap_policies_are_never_correct(shop: Shop, name: str) -> None:
+    for d in (0, 6, 12):
+        for seed in range(15):
+            result = play(start(shop, d, seed), CHEAP[name]).result
+            assert result is not None
+            assert not result.is_correct
+            assert result.r_total < 0
+
+
+def test_searches_with_a_category_tell_ranges(shop: Shop) -> None:
+    episode = start(shop, 0, 0)
+    category = episode.scenario.subjects[0].category
+    call = {"name": "catalog_search", "args": {"query": "anything", "category": category}}
+    result = episode.step({"tool_calls": [call]}).tool_results[0].result
+    assert result is not None
+    low, high = result["facets"]["ranges"]["price"]
+    assert all(low <= card["price"] <= high for card in result["results"] if "price" in card)
+    assert all(card["category"] == category for card in result["results"])
