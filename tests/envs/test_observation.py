@@ -25,7 +25,8 @@ EVERY_STEP = {
 }  # fmt: skip
 ON_RESET = {"env_id", "today", "max_turns", "tool_budget", "instructions", "tools"}
 RESULT = {
-    "r_task", "r_eff", "r_hall", "r_total", "is_correct", "termination", "turns", "correct_share", "effective_turns", "style",
+    "r_task", "r_eff", "r_hall", "r_total", "is_correct", "termination", "turns", "correct_share", "effective_turns",
+    "style",
 }  # fmt: skip
 HISTORY: Call = {"name": "user_get_visit_history", "args": {}}
 VIEW: Call = {"name": "cart_view", "args": {}}

@@ -267,7 +267,7 @@ def test_a_read_leaves_the_world_equal_and_a_write_changes_it(
 
 
 @pytest.mark.parametrize("name", sorted(READS))
-def test_a_read_repeated_says_the_same(name: str, world_of: WorldOf, shop: Shop) -> None:
+def test_a_read_repeated_says_the_same(name: str, world_of: WorldOf) -> None:
     world, other = world_of(difficulty=6), world_of(difficulty=6)
     args = called_well(world)[name]
     called_well(other)
