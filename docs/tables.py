@@ -1,7 +1,7 @@
 """Measure the difficulty axes that are live in each environment, and write the tables of the pages.
 
 ``python docs/tables.py [EPISODES]`` draws that many episodes (1,000 unless told) per environment and difficulty on the
-default catalog and plays each with the environment's own solution, in process: about ten minutes.
+default catalog and plays each with the environment's own solution, in process: about half an hour; 200 take some six minutes.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row("new", "episodes in which a new one is wanted", "min(0.5, 0.1·d)", lambda a: min(0.5, 0.1 * a.d)),
         Row(
             "edge",
-            "orders within 2 days of a window's end",
-            "0.7·σ((d−4)/1.5) and chance",
+            "orders near the end of a line's return window",
+            "0.7·σ((d−4)/1.5), less final sale",
             lambda a: edge_probability(a.d),
         ),
         Row("eligible", "target lines that can be returned", "", lambda _: nan),
