@@ -29,7 +29,7 @@ from ecom_rlve.models import Split
 
 REDRAWS = 50
 """Times that products are drawn again before a generator gives up (SPEC §6)."""
-PATIENCE = 10
+PATIENCE = 4
 """Draws with more fitting products than preferred before the smallest of them is taken."""
 
 _TRIES = 64

@@ -30,8 +30,8 @@ def played(shop: Shop, env_id: str, name: str, d: int, seed: int, style: Style =
 
 @pytest.mark.parametrize("env_id", ["PD", "SUB"])
 def test_experts_are_right(shop: Shop, env_id: str) -> None:
-    for d, least in ((0, 38), (6, 36)):
-        results = [played(shop, env_id, "expert", d, seed) for seed in range(40)]
+    for d, count, least in ((0, 40, 38), (6, 25, 22)):
+        results = [played(shop, env_id, "expert", d, seed) for seed in range(count)]
         assert sum(result.is_correct for result in results) >= least
         assert not any(result.reason for result in results)
     results = [played(shop, env_id, "expert", 6, seed, "tool") for seed in range(20)]
@@ -41,10 +41,10 @@ def test_experts_are_right(shop: Shop, env_id: str) -> None:
 @pytest.mark.parametrize("env_id", ["PD", "SUB"])
 @pytest.mark.parametrize("name", ["first_hit", "never_asks", "guess_and_wait", "ignores_stock", "ignores_filters"])
 def test_lazy_rungs_are_worse(shop: Shop, env_id: str, name: str) -> None:
-    lazy = [played(shop, env_id, name, 6, seed) for seed in range(20)]
-    expert = [played(shop, env_id, "expert", 6, seed) for seed in range(20)]
+    lazy = [played(shop, env_id, name, 6, seed) for seed in range(14)]
+    expert = [played(shop, env_id, "expert", 6, seed) for seed in range(14)]
     assert sum(r.r_total for r in lazy) < sum(r.r_total for r in expert)
-    assert sum(r.is_correct for r in lazy) <= sum(r.is_correct for r in expert) - 4
+    assert sum(r.is_correct for r in lazy) <= sum(r.is_correct for r in expert) - 2
 
 
 def test_wishes_are_read() -> None:

@@ -9,12 +9,13 @@ from ecom_rlve.evaluation.agents.agent import call
 from ecom_rlve.evaluation.agents.expert import language
 from ecom_rlve.evaluation.agents.expert.candidates import Filters
 from ecom_rlve.evaluation.agents.expert.notes import Card
-from ecom_rlve.evaluation.agents.expert.recommending import NOUN_SCORE, RecommendingExpert, Sent
+from ecom_rlve.evaluation.agents.expert.recommending import RecommendingExpert, Sent
 from ecom_rlve.evaluation.agents.expert.wish_reading import DIMENSIONS, FILTERS, Wishes
 from ecom_rlve.models import ToolResult
 
 _SURE = ("price", "priority")
 """What every customer has a wish about."""
+_NOUN_SCORE = 78
 _TOP, _REST = 0.7, 0.3
 _BEST = {"price": 0.0, "rating": 5.0, "ship_days": 1.0}
 _PHRASE = re.compile(r"\ban? ((?:pair|box|bag|tin|set) of (?:[\w'’-]+ ?){1,3}|(?:[\w'’-]+ ?){1,3})")
@@ -31,7 +32,7 @@ class DiscoveryExpert(RecommendingExpert):
             names = dict.fromkeys(card["category"] for card in (answer.result or {}).get("results", ()))
             scored = [(_noun_score(name, self._text), len(name), -at, name) for at, name in enumerate(names)]
             score, *_, category = max(scored, default=(0.0, 0, 0, ""))
-            if score >= NOUN_SCORE or (self._tries > 3 and category):
+            if score >= _NOUN_SCORE or (self._tries > 3 and category):
                 self._category = category
 
         # "a tool box", "an area rug": what follows an article may be the thing; longer texts find it less surely.

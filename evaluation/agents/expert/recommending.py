@@ -19,7 +19,6 @@ from ecom_rlve.models import Observation, ToolResult
 Sent = tuple[dict[str, Any], Callable[[ToolResult], None]]
 """A call and what to do with its result."""
 
-NOUN_SCORE = 78
 _FACTS_PER_QUESTION = 3
 _FEW = 20
 """Products that pass a search's filters up to which all of them are looked at rather than filtered further."""
