@@ -156,10 +156,12 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
                 kind = "format failure"
             elif result.is_correct:
                 kind = "correct"
-            elif result.termination is not Termination.ANSWERED or policy in ("answer_at_once", "decline"):
-                kind = "quit"
+            elif result.r_task > -1:
+                # In a journey that ran out of turns, what was settled counts.
+                kind = "partly right"
             else:
-                kind = "partly right" if result.r_task > -1 else "wrong"
+                has_quit = result.termination is not Termination.ANSWERED or policy in ("answer_at_once", "decline")
+                kind = "quit" if has_quit else "wrong"
             classes[kind].append(result.r_total)
     return classes
 
