@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
@@ -13,7 +13,7 @@ from rapidfuzz import process
 
 from ecom_rlve.envs import tasks
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.errors import UnknownEnvironmentError
+from ecom_rlve.envs.errors import DifficultyError, UnknownEnvironmentError
 from ecom_rlve.streams import stream
 
 _C1 = ("CART",)
@@ -56,11 +56,16 @@ def environment(name: str) -> Environment[Any]:
     raise UnknownEnvironmentError(f"no environment {name[:64]!r}; {hint}there are {', '.join(known)}")
 
 
-def choose_environment(collection: str | Sequence[str] | None, seed: int) -> str:
-    """Return the environment that ``seed`` draws from a collection, uniformly.
+def choose_environment(
+    collection: str | Sequence[str] | None,
+    seed: int,
+    can_serve: Callable[[Environment[Any]], bool] = lambda _: True,
+) -> str:
+    """Return the environment that ``seed`` draws from a collection, uniformly among those that can be served.
 
     ``collection`` is a name of :data:`COLLECTIONS` or a list of ids; None means every environment there is. Raises
-    ``UnknownEnvironmentError`` for an unknown name, an empty list or a member that does not exist.
+    ``UnknownEnvironmentError`` for an unknown name, an empty list or a member that does not exist, and
+    ``DifficultyError`` where none can be served.
     """
     if collection is None:
         members = list(environments())
@@ -74,4 +79,7 @@ def choose_environment(collection: str | Sequence[str] | None, seed: int) -> str
         members = sorted({environment(name).id for name in collection})
     if not members:
         raise UnknownEnvironmentError("a collection needs at least one environment")
-    return members[int(stream(seed, "collection").integers(len(members)))]
+    served = [member for member in members if can_serve(environment(member))]
+    if not served:
+        raise DifficultyError(f"this catalog serves none of {', '.join(members)} at the difficulty asked for")
+    return served[int(stream(seed, "collection").integers(len(served)))]

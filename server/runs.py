@@ -82,7 +82,10 @@ class Runs:
 
     def _drawn(self, request: ResetRequest, fixed: str | None) -> Assignment:
         seed = secrets.randbelow(_SEEDS) if request.seed is None else request.seed
-        env_id = fixed or choose_environment(request.collection, seed)
+        least = request.difficulty or 0
+        env_id = fixed or choose_environment(
+            request.collection, seed, lambda each: each.max_difficulty(self._shop) >= least
+        )
         spec = EpisodeSpec(
             env_id, request.difficulty or 0, seed, request.split, request.style, tuple(sorted(request.axes.items()))
         )

@@ -95,3 +95,13 @@ def test_difficulties_come_from_the_runs_window(client: Any) -> None:
     drawn = {reset(client, run_id="high")["metadata"]["difficulty"] for _ in range(40)}
     assert drawn == {3, 4, 5, 6}
     assert reset(client)["metadata"]["difficulty"] == 0
+
+
+def test_an_environment_that_the_catalog_cannot_serve_is_not_drawn(client: Any) -> None:
+    """A catalog of 400 products serves no SUB."""
+    served = {each["env_id"]: each["max_difficulty"] for each in client.call("GET", "/envs").json()}
+    assert served["SUB"] < 0
+    drawn = {client.reset(seed=seed)["metadata"]["env_id"] for seed in range(60)}
+    assert drawn == {env_id for env_id, most in served.items() if most >= 0}
+    answer = client.call("POST", "/reset", json={"collection": ["SUB"]})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
