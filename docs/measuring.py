@@ -5,16 +5,22 @@ A row's measure is a pair of sums over the episodes, (how many did, out of how m
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+from ecom_rlve.client import StepResult
+from ecom_rlve.client.text import render
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.environment import Scenario
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
+from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents.agent import one_at_a_time
 from ecom_rlve.models import Style
 
+_BYTES_A_TOKEN = 4
 Count = tuple[float, float]
 """How many did, out of how many; for a mean: the sum, and the number of episodes."""
 Counts = dict[str, Count]
@@ -67,13 +73,20 @@ def solved(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
     """Play an environment's own solution to the end and return r_total."""
     played = episode(shop, env_id, d, seed, style)
     while True:
-        action = played.environment.solve(played.scenario)
-        calls = action.get("tool_calls", [])
-        if style == "tool" and len(calls) > 1:
-            action = {"tool_calls": calls[:1], "end_turn": False}
-        observation = played.step(action)
+        observation = played.step(one_at_a_time(played.environment.solve(played.scenario), style))
         if observation.result is not None:
             return observation.result.r_total
+
+
+def expert_tokens(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
+    """Return how long the expert's episode is as text, read and written together, at four bytes a token."""
+    played = episode(shop, env_id, d, seed, style)
+    agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
+    while not seen.done:
+        action = agent.act(StepResult(seen, seen.reward, seen.done, played.metadata))
+        size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
+        seen = played.step(action)
+    return size / _BYTES_A_TOKEN
 
 
 def _parts(played: Episode) -> Iterator[tuple[Any, Scenario[Any]]]:

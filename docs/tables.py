@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import sys
 from math import nan
-from statistics import fmean
+from statistics import fmean, quantiles
 from typing import Any
 
 from blocks import rewrite, table
-from measuring import Counts, Row, cells, common_counts, episode, solved
+from measuring import Counts, Row, cells, common_counts, episode, expert_tokens, solved
 
 from ecom_rlve.envs.difficulty import Axes, logistic
 from ecom_rlve.envs.environment import Scenario
@@ -29,6 +29,8 @@ from ecom_rlve.models import Style
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000
+_MOST_READ = 200
+"""Episodes whose length as text is measured."""
 _EDGE = (-2, -1, 1, 2)
 STYLES: tuple[Style, ...] = ("turn", "tool")
 
@@ -153,24 +155,39 @@ def counted(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
     return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain.scenario, plain.axes), **totals}
 
 
-def page_table(env_id: str, by_d: dict[int, list[Counts]]) -> str:
+def page_table(env_id: str, by_d: dict[int, list[Counts]], lengths: dict[Style, list[str]]) -> str:
     """Return the table of an environment; a cell holds the formula's value and the measured one."""
     rows = [[row.says, row.formula, *cells(row, by_d)] for row in (*ROWS[env_id], REDRAWS)]
     for style in STYLES:
         totals = [[counts[style][0] for counts in episodes] for episodes in by_d.values()]
         shown = (f"{fmean(each):.3f}, {max(each):.3f}" for each in totals)
         rows.append([f"solution's r_total, style `{style}`: mean, greatest", "", *shown])
+    rows += [[f"expert's tokens, style `{style}`: median, p95", "", *lengths[style]] for style in STYLES]
     return table(["axis", "formula", *(f"d={d}" for d in by_d)], rows)
+
+
+def token_cells(shop: Shop, env_id: str, style: Style, episodes: int) -> list[str]:
+    """Return for each difficulty the median and the 95th percentile of the tokens of an expert's episode."""
+    cells = []
+    for d in DIFFICULTIES:
+        tokens = [expert_tokens(shop, env_id, d, seed, style) for seed in range(min(episodes, _MOST_READ))]
+        percentiles = quantiles(tokens, n=100, method="inclusive")
+        cells.append(f"{percentiles[49]:,.0f}, {percentiles[94]:,.0f}")
+    return cells
 
 
 def main(arguments: list[str]) -> None:
     """Measure and write."""
     episodes = int(arguments[0]) if arguments else EPISODES
     shop = Shop.open("synthetic")
-    said = f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*."
+    said = (
+        f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*. Tokens are those that "
+        f"an agent reads and writes in an episode, four bytes of text each ({min(episodes, _MOST_READ)} episodes)."
+    )
     for env_id in arguments[1:] or environments():
         by_d = {d: [counted(shop, env_id, d, seed) for seed in range(episodes)] for d in DIFFICULTIES}
-        body = f"{said}\n\n{page_table(env_id, by_d)}"
+        lengths = {style: token_cells(shop, env_id, style, episodes) for style in STYLES}
+        body = f"{said}\n\n{page_table(env_id, by_d, lengths)}"
         if env_id == "CART":
             rewrite("docs/cart.md", {"difficulty": body})
         else:

@@ -19,6 +19,11 @@ class Plan:
     """Times that every in-process figure is taken; sizes take turns in each."""
     episodes: int
     """Episodes of each size and difficulty in a round."""
+    each_sizes: tuple[int, ...]
+    """Products of the catalogs on which every environment is measured, ascending; 1,000 are too few for SUB."""
+    each_rounds: int
+    each_episodes: int
+    """Episodes of each environment and size in a round."""
     clients: int
     """Concurrent clients, beside one."""
     sessions: int
@@ -35,11 +40,25 @@ FULL = Plan(
     served=(1_000, 10_000, 100_000),
     rounds=9,
     episodes=300,
+    each_sizes=(1_000, 2_000, 100_000),
+    each_rounds=5,
+    each_episodes=100,
     clients=64,
     sessions=256,
     pairs=7,
     seconds=2.0,
 )
 QUICK = Plan(
-    sizes=(200, 400), main_size=400, served=(400,), rounds=1, episodes=10, clients=4, sessions=8, pairs=1, seconds=0.2
+    sizes=(200, 400),
+    main_size=400,
+    served=(400,),
+    rounds=1,
+    episodes=10,
+    each_sizes=(200, 400),
+    each_rounds=1,
+    each_episodes=5,
+    clients=4,
+    sessions=8,
+    pairs=1,
+    seconds=0.2,
 )

@@ -6,12 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ecom_rlve.evaluation.bench.each_environment import Cost
 from ecom_rlve.evaluation.bench.load import Load, Transport
 from ecom_rlve.evaluation.bench.plan import Plan
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.evaluation.bench.wire import Comparison, Pair
 
 RESET_RATIO_MOST = 1.3
+EACH_RATIO_MOST = 1.5
 EPISODES_LEAST = 1000.0
 SHARE_LEAST: dict[Transport, float] = {"http": 0.5, "ws": 0.6}
 THREADS_MOST = 64
@@ -67,6 +69,47 @@ def _middle(samples: Sequence[Sample], name: str) -> float:
     return median(float(getattr(each, name)) for each in samples)
 
 
+def environment_table(costs: Sequence[Cost]) -> str:
+    """Return what a reset and a step of every environment cost as a Markdown table: medians over the rounds."""
+    lines = [
+        "| environment | difficulty | products | reset µs | × smallest | step µs |",
+        "|---|---|---:|---:|---:|---:|",
+    ]
+    for env_id, by_size in _by_environment(costs).items():
+        smallest = next(iter(by_size.values()))
+        for size, own in by_size.items():
+            resets, steps = (median(getattr(each, name) for each in own) for name in ("reset_us", "step_us"))
+            levels = ", ".join(map(str, own[0].levels))
+            lines.append(
+                f"| {env_id} | {levels} | {size:,} | {resets:.0f} | {_growth(own, smallest):.2f} | {steps:.0f} |"
+            )
+    return "\n".join(lines)
+
+
+def environment_targets(costs: Sequence[Cost]) -> list[Target]:
+    """Return for every environment that several catalogs serve how much its reset grows from the first to the last."""
+    targets = []
+    for env_id, by_size in _by_environment(costs).items():
+        (small, least), (large, most) = (list(by_size.items())[at] for at in (0, -1))
+        if small < large:
+            ratio = _growth(most, least)
+            what = f"{env_id}: reset at {large:,} products / reset at {small:,}"
+            targets.append(Target(what, f"{ratio:.2f}", f"≤ {EACH_RATIO_MOST}", ratio <= EACH_RATIO_MOST))
+    return targets
+
+
+def _by_environment(costs: Sequence[Cost]) -> dict[str, dict[int, list[Cost]]]:
+    grouped: dict[str, dict[int, list[Cost]]] = {}
+    for each in costs:
+        grouped.setdefault(each.env_id, {}).setdefault(each.products, []).append(each)
+    return grouped
+
+
+def _growth(own: Sequence[Cost], smallest: Sequence[Cost]) -> float:
+    """Return the median of the rounds' ratios."""
+    return median(large.reset_us / small.reset_us for large, small in zip(own, smallest, strict=True))
+
+
 def wire_table(comparisons: Sequence[Comparison]) -> str:
     """Return the figures over the network as a Markdown table; shares are medians of pairs."""
     lines = [
@@ -102,7 +145,9 @@ def session_line(crowd: Load, plan: Plan) -> str:
     )
 
 
-def judged(samples: Sequence[Sample], comparisons: Sequence[Comparison], crowd: Load, plan: Plan) -> list[Target]:
+def judged(
+    samples: Sequence[Sample], costs: Sequence[Cost], comparisons: Sequence[Comparison], crowd: Load, plan: Plan
+) -> list[Target]:
     """Return every target with what was measured."""
     small, large = plan.sizes[0], plan.sizes[-1]
     ratio = max(reset_ratio(samples, plan, large, difficulty) for difficulty in DIFFICULTIES)
@@ -121,6 +166,7 @@ def judged(samples: Sequence[Sample], comparisons: Sequence[Comparison], crowd: 
             episodes >= EPISODES_LEAST,
         ),
     ]
+    targets += environment_targets(costs)
     for each in comparisons:
         if each.products == plan.main_size and each.clients == plan.clients:
             least = SHARE_LEAST[each.transport]

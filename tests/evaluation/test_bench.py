@@ -9,9 +9,17 @@ from dataclasses import replace
 
 import pytest
 
+from ecom_rlve.evaluation.bench.each_environment import Cost
 from ecom_rlve.evaluation.bench.load import Load
 from ecom_rlve.evaluation.bench.plan import FULL, QUICK
-from ecom_rlve.evaluation.bench.report import in_process_table, judged, target_table, wire_table
+from ecom_rlve.evaluation.bench.report import (
+    environment_table,
+    environment_targets,
+    in_process_table,
+    judged,
+    target_table,
+    wire_table,
+)
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, Pair
 
@@ -40,7 +48,7 @@ def comparisons(shares: dict[str, list[float]]) -> list[Comparison]:
 
 
 def verdicts(samples: list[Sample], shares: dict[str, list[float]], threads: int | None) -> list[bool | None]:
-    return [each.is_met for each in judged(samples, comparisons(shares), a_load(5000, threads=threads), FULL)]
+    return [each.is_met for each in judged(samples, [], comparisons(shares), a_load(5000, threads=threads), FULL)]
 
 
 def test_targets_are_judged_by_medians_of_ratios() -> None:
@@ -59,7 +67,7 @@ def test_each_target_can_be_missed() -> None:
 def test_threads_that_cannot_be_counted_fail_nothing() -> None:
     samples, shares = a_round(200, 240), {"http": [0.6], "ws": [0.7]}
     assert verdicts(samples, shares, threads=None)[-1] is None
-    assert "not measured" in target_table(judged(samples, [], a_load(1, threads=None), FULL))
+    assert "not measured" in target_table(judged(samples, [], [], a_load(1, threads=None), FULL))
 
 
 def test_tables_hold_ratios_and_survive_a_system_without_proc() -> None:
@@ -67,6 +75,21 @@ def test_tables_hold_ratios_and_survive_a_system_without_proc() -> None:
     pair = Pair(a_load(600, cpu_us=None), a_load(1000, cpu_us=None))
     table = wire_table([Comparison(10_000, "ws", 64, (pair,), a_load(90))])
     assert "| 10,000 | WebSocket | 64 | 600 | 1.00 | 2.00 | 1,000 | 60% | – | – | – | 90 |" in table
+
+
+def test_growth_of_every_environment_is_the_median_of_its_rounds() -> None:
+    def costs(env_id: str, products: int, *resets: float) -> list[Cost]:
+        return [Cost(env_id, products, (0, 3), reset, 40.0) for reset in resets]
+
+    measured = [
+        *costs("CART", 1_000, 200, 400, 200),
+        *costs("CART", 100_000, 240, 500, 500),
+        *costs("PD", 1_000, 200),
+        *costs("PD", 100_000, 301),
+        *costs("SUB", 2_000, 200),
+    ]
+    assert [each.is_met for each in environment_targets(measured)] == [True, False]
+    assert "| CART | 0, 3 | 100,000 | 500 | 1.25 | 40 |" in environment_table(measured)
 
 
 def test_cpu_share_compares_the_servers_alone() -> None:
@@ -81,6 +104,7 @@ def test_the_quick_run_prints_every_ratio() -> None:
     for wanted in (
         rf"\| reset at {sizes[-1]} products / reset at {sizes[0]} \| \d+\.\d\d \| ≤ 1.3 \| (PASS|FAIL) \|",
         rf"\| episodes/s in process on one core, {QUICK.main_size} products \| [\d,]+ \(\d+\.\d\d ×\) \|",
+        rf"\| CART: reset at {sizes[-1]} products / reset at {sizes[0]} \| \d+\.\d\d \| ≤ 1.5 \| (PASS|FAIL) \|",
         rf"\| HTTP steps/s / bare FastAPI's, {QUICK.clients} clients \| \d+\.\d\d \| ≥ 0.5 \|",
         rf"\| WebSocket steps/s / bare FastAPI's, {QUICK.clients} clients \| \d+\.\d\d \| ≥ 0.6 \|",
         rf"\| threads of the server at {QUICK.sessions} sessions \|",
