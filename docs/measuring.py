@@ -78,15 +78,27 @@ def solved(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
             return observation.result.r_total
 
 
-def expert_tokens(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
-    """Return how long the expert's episode is as text, read and written together, at four bytes a token."""
+class ExpertPlay(NamedTuple):
+    """What an episode of the expert came to."""
+
+    tokens: float
+    """Its length as text, read and written together, at four bytes a token."""
+    sold_out: int
+    """Errands in which a wanted thing sold out."""
+    could: int
+    """Errands in which something could."""
+
+
+def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> ExpertPlay:
+    """Play the expert to the end."""
     played = episode(shop, env_id, d, seed, style)
     agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
     while not seen.done:
         action = agent.act(StepResult(seen, seen.reward, seen.done, played.metadata))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
-    return size / _BYTES_A_TOKEN
+    plans = [part.stockout for _, part in _parts(played) if part.stockout is not None]
+    return ExpertPlay(size / _BYTES_A_TOKEN, sum(plan.fired and plan.hits for plan in plans), len(plans))
 
 
 def _parts(played: Episode) -> Iterator[tuple[Any, Scenario[Any]]]:

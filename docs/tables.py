@@ -13,7 +13,7 @@ from statistics import fmean, quantiles
 from typing import Any
 
 from blocks import rewrite, table
-from measuring import Counts, Row, cells, common_counts, episode, expert_tokens, solved
+from measuring import Counts, ExpertPlay, Row, cells, common_counts, episode, expert_play, number, solved
 
 from ecom_rlve.envs.difficulty import Axes, logistic
 from ecom_rlve.envs.environment import Scenario
@@ -30,7 +30,7 @@ from ecom_rlve.models import Style
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000
 _MOST_READ = 200
-"""Episodes whose length as text is measured."""
+"""Episodes that the expert plays."""
 _EDGE = (-2, -1, 1, 2)
 STYLES: tuple[Style, ...] = ("turn", "tool")
 
@@ -155,25 +155,29 @@ def counted(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
     return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain.scenario, plain.axes), **totals}
 
 
-def page_table(env_id: str, by_d: dict[int, list[Counts]], lengths: dict[Style, list[str]]) -> str:
+def page_table(env_id: str, by_d: dict[int, list[Counts]], expert: dict[Style, list[list[ExpertPlay]]]) -> str:
     """Return the table of an environment; a cell holds the formula's value and the measured one."""
     rows = [[row.says, row.formula, *cells(row, by_d)] for row in (*ROWS[env_id], REDRAWS)]
     for style in STYLES:
         totals = [[counts[style][0] for counts in episodes] for episodes in by_d.values()]
         shown = (f"{fmean(each):.3f}, {max(each):.3f}" for each in totals)
         rows.append([f"solution's r_total, style `{style}`: mean, greatest", "", *shown])
-    rows += [[f"expert's tokens, style `{style}`: median, p95", "", *lengths[style]] for style in STYLES]
+    rows += [[f"expert's tokens, style `{style}`: median, p95", "", *map(_lengths, expert[style])] for style in STYLES]
+    if SELLS_OUT in ROWS[env_id]:
+        shares = [sum(play.sold_out for play in plays) / sum(play.could for play in plays) for plays in expert["turn"]]
+        rows.append(["a wanted thing did sell out while the expert played", "", *map(number, shares)])
     return table(["axis", "formula", *(f"d={d}" for d in by_d)], rows)
 
 
-def token_cells(shop: Shop, env_id: str, style: Style, episodes: int) -> list[str]:
-    """Return for each difficulty the median and the 95th percentile of the tokens of an expert's episode."""
-    cells = []
-    for d in DIFFICULTIES:
-        tokens = [expert_tokens(shop, env_id, d, seed, style) for seed in range(min(episodes, _MOST_READ))]
-        percentiles = quantiles(tokens, n=100, method="inclusive")
-        cells.append(f"{percentiles[49]:,.0f}, {percentiles[94]:,.0f}")
-    return cells
+def _lengths(plays: list[ExpertPlay]) -> str:
+    percentiles = quantiles([play.tokens for play in plays], n=100, method="inclusive")
+    return f"{percentiles[49]:,.0f}, {percentiles[94]:,.0f}"
+
+
+def played(shop: Shop, env_id: str, style: Style, episodes: int) -> list[list[ExpertPlay]]:
+    """Return the expert's first episodes, by difficulty."""
+    seeds = range(min(episodes, _MOST_READ))
+    return [[expert_play(shop, env_id, d, seed, style) for seed in seeds] for d in DIFFICULTIES]
 
 
 def main(arguments: list[str]) -> None:
@@ -181,13 +185,13 @@ def main(arguments: list[str]) -> None:
     episodes = int(arguments[0]) if arguments else EPISODES
     shop = Shop.open("synthetic")
     said = (
-        f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*. Tokens are those that "
-        f"an agent reads and writes in an episode, four bytes of text each ({min(episodes, _MOST_READ)} episodes)."
+        f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*. The expert plays the "
+        f"first {min(episodes, _MOST_READ)}; tokens are all that it reads and writes, at four bytes of text each."
     )
     for env_id in arguments[1:] or environments():
         by_d = {d: [counted(shop, env_id, d, seed) for seed in range(episodes)] for d in DIFFICULTIES}
-        lengths = {style: token_cells(shop, env_id, style, episodes) for style in STYLES}
-        body = f"{said}\n\n{page_table(env_id, by_d, lengths)}"
+        expert = {style: played(shop, env_id, style, episodes) for style in STYLES}
+        body = f"{said}\n\n{page_table(env_id, by_d, expert)}"
         if env_id == "CART":
             rewrite("docs/cart.md", {"difficulty": body})
         else:

@@ -135,6 +135,10 @@ class Environment(ABC, Generic[Goal]):
     def after_results(self, scenario: Scenario[Goal]) -> None:
         """Let the world move on after tool results that showed something new or changed the cart: things sell out."""
 
+    def leaves_free(self, scenario: Scenario[Goal], item: int | None, name: str) -> bool:  # noqa: ARG002
+        """Tell whether any value of what is no slot will do; where False, the customer does not know what it is."""
+        return True
+
     def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:  # noqa: ARG002
         """Return the wanted item that has sold out and that the customer must replace."""
         return None

@@ -131,7 +131,7 @@ class JourneyCustomer(Customer):
             return reply
         intent.is_interrupted = False
         switch = (Act(ActKind.SWITCH, bank=_INTERRUPT), *_introduced(_begun(goal)))
-        return Reply((*reply.acts, *switch), is_customer_caused=True)
+        return Reply((*reply.acts, *switch), is_customer_caused=not reply.excuses_nothing)
 
     def _moved_on(self) -> tuple[Act, ...]:
         """Come back to an errand that was interrupted, or begin the next."""

@@ -120,21 +120,25 @@ class RecommendingEnvironment(Environment[Goal]):
         return Verdict(max(Fraction(-1), min(Fraction(1), r_task)), is_correct, ids)
 
     def after_results(self, scenario: Scenario[Goal]) -> None:
-        """Let products sell out once the best one, another that fits and three unwanted ones were shown.
+        """Let products sell out: where the plan hits, once the best one and another that fits were shown.
 
-        Unwanted is what does not fit, or is worse than the best ``k_rec``: where the best one stays, nothing is lost.
+        With it go unwanted ones: what does not fit, or is worse than the best ``k_rec``. Where the plan misses, neither
+        the moment nor the place has to do with the goal.
         """
         plan, world, wanted = scenario.stockout, scenario.world, scenario.goal.wanted
-        if plan is None or plan.fired or wanted not in world.shown:
+        if plan is None or plan.fired or (plan.hits and wanted not in world.shown):
             return
         gains, codes = self.gains_now(scenario), world.shop.catalog.category_codes
-        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
-        fitting = set(gains.rows.tolist())
-        fallback = next((row for row in shown if row in fitting), None)
         least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
-        unwanted = [row for row in shown if row != fallback and (row not in fitting or gains.of(row) < least)]
+        fitting = set(gains.rows.tolist())
+        good = {row for row in world.shown if row in fitting and gains.of(row) >= least}
+        if not plan.hits:
+            plan.sell_unwanted(world, good)
+            return
+        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
+        fallback = next((row for row in shown if row in fitting), None)
         if fallback is not None:
-            plan.sell_products(world, wanted, unwanted)
+            plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
 
     def knows_stockout(self, scenario: Scenario[Goal]) -> bool:
         plan = scenario.stockout

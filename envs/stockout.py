@@ -7,7 +7,7 @@ is the same either way.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -51,6 +51,23 @@ class StockoutPlan:
             self.fallback_variant = shuffled[-1]
         world.sold_out_variants.update(variant.id for variant in gone)
         self.fired = True
+
+    def sell_unwanted(self, world: World, kept: Collection[int]) -> None:
+        """Let a plan that misses fire: sell out three products of the first kind of which four were shown.
+
+        Only those in no cart count; none of ``kept`` goes, and where most of a kind are, it waits for others.
+        """
+        stock, held = world.shop.catalog.column("stock").values, {line.row for line in world.cart}
+        kinds: dict[str, list[int]] = {}
+        for row in world.shown:
+            if row not in held and stock[row] > 0 and row not in world.sold_out:
+                kinds.setdefault(world.shop.catalog.category_of(row).name, []).append(row)
+        for kind, rows in kinds.items():
+            free = [row for row in rows if row not in kept and kind not in world.reserved_kinds]
+            if not self.fired and len(rows) > TOGETHER and len(free) >= TOGETHER:
+                order = world.streams.stream("stockout").permutation(len(free)).tolist()
+                world.sold_out.update(free[at] for at in order[:TOGETHER])
+                self.fired = True
 
     def sell_products(
         self, world: World, wanted: int | None, lookalikes: Sequence[int], keep: int | None = None

@@ -43,8 +43,8 @@ class Return:
 class ErrandStart:
     """What there was when an errand began: it counts for no errand that begins later."""
 
-    units: Mapping[tuple[int, str], int]
-    """Units in the cart by row and variant id."""
+    units: dict[tuple[int, str], int]
+    """Units in the cart by row and variant id; fewer where some were taken out since."""
     returns: int
     """Returns and exchanges initiated."""
 
@@ -84,6 +84,8 @@ class World:
         """Rows that some result has shown, in order (SPEC §4: what r_hall accepts)."""
         self.variants_read: set[int] = set()
         """Rows whose variants the agent has read."""
+        self.reserved_kinds: frozenset[str] = frozenset()
+        """Leaf categories that other errands are about: a stock-out that misses its own goal leaves them alone."""
         self.sold_out: set[int] = set()
         """Rows that sold out during the episode."""
         self.sold_out_variants: set[str] = set()
@@ -100,6 +102,7 @@ class World:
         """Returns and exchanges that the agent has initiated, in order."""
         self.errand_start = ErrandStart({}, 0)
         """Where the errand that is spoken of began."""
+        self._errand_starts: list[ErrandStart] = []
         self.sections_read: set[str] = set()
         """Ids of sections of the policy book that the agent has read."""
         self.orders_read: set[str] = set()
@@ -114,7 +117,15 @@ class World:
         """Let what is done from now on count for a new errand; one that is come back to needs its own start again."""
         units = {(line.row, line.variant.id): line.quantity for line in self.cart}
         self.errand_start = ErrandStart(units, len(self.returns))
+        self._errand_starts.append(self.errand_start)
         return self.errand_start
+
+    def took_out(self, line: CartLine, left: int) -> None:
+        """Forget of what was in the cart before an errand what is no longer there: put in again, it is new."""
+        key = (line.row, line.variant.id)
+        for start in self._errand_starts:
+            if start.units.get(key, 0) > left:
+                start.units[key] = left
 
     @property
     def errand_cart(self) -> list[CartLine]:

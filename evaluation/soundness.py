@@ -104,6 +104,7 @@ def _judge_oracle(table: Table, d: int) -> None:
 
 def _judge_empty_and_blind(table: Table, d: int) -> None:
     policies = suite(table.env_id)
+    table.require(signal(table, d) >= _J_LEAST, f"d={d}: J = {signal(table, d):.3f} < {_J_LEAST}")
     for name in (*policies.empty, "break_format"):
         low, _ = table.interval(name, d)
         table.require(low <= _EMPTY_MOST, f"d={d}: empty policy {name} is correct in {table.share(name, d):.1%}")
@@ -111,6 +112,11 @@ def _judge_empty_and_blind(table: Table, d: int) -> None:
         low, _ = table.interval(name, d)
         most = max(_EMPTY_MOST, 1.5 * blind.chance(d))
         table.require(low <= most, f"d={d}: blind policy {name}: {table.share(name, d):.1%} > {most:.1%}")
+
+
+def signal(table: Table, d: int) -> float:
+    """Return J = P(correct | oracle) - max over empty policies of P(correct): a learner has signal where it is > 0."""
+    return table.share("oracle", d) - max(table.share(name, d) for name in suite(table.env_id).empty)
 
 
 def _judge_lazy(table: Table, d: int) -> None:
@@ -182,12 +188,10 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
     for style in ("turn", "tool"):
         cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]
         lines.append(f"| oracle ({style}) | " + " | ".join(cells) + " |")
-    policies = suite(table.env_id)
     for name in agent_names(table.env_id):
         cells = [_cell(table, name, d) for d in difficulties]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    j = [table.share("oracle", d) - max(table.share(name, d) for name in policies.empty) for d in difficulties]
-    lines.append("| **J** | " + " | ".join(f"**{value:.3f}**" for value in j) + " |")
+    lines.append("| **J** | " + " | ".join(f"**{signal(table, d):.3f}**" for d in difficulties) + " |")
     ordered = ", ".join(f"{kind} {fmean(values):+.3f}" for kind, values in reward_classes(table).items() if values)
     return "\n".join(lines) + f"\n\nMean r_total: {ordered}."
 

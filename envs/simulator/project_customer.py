@@ -37,7 +37,7 @@ NEED = SlotKind(
         "product types", "shopping list", "full list", "complete list", "list of things", "list of items",
         "what should it include", "what should be included", "what does it include", "what belongs to it",
         "things it needs", "things you need", "items you need", "products you need", "things are missing",
-        "items are missing",
+        "items are missing", "how many things", "how many items", "how many products", "number of things",
     ),
 )  # fmt: skip
 BUDGET = SlotKind(

@@ -172,14 +172,11 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 
 @lru_cache(maxsize=256)
-def with_kinds(kinds: tuple[SlotKind, ...], unknown: tuple[SlotKind, ...] = ()) -> Phrases:
-    """Return :data:`PHRASES` with the names of further kinds of facts, which go first.
-
-    The customer can tell ``kinds`` and does not remember ``unknown``.
-    """
+def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
+    """Return :data:`PHRASES` with the names of further kinds of facts, which go first."""
     added = [
-        Phrase((*first, ending), kind.name, is_unknowable=kind not in kinds)
-        for kind in (*kinds, *unknown)
+        Phrase((*first, ending), kind.name)
+        for kind in kinds
         for text in (kind.label, *kind.words)
         for *first, last in (text.casefold().split(),)
         for ending in _plurals(last)

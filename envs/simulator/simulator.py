@@ -44,6 +44,8 @@ class Reply(NamedTuple):
     is_customer_caused: bool
     """The turn does not count against the agent (SPEC §2.3)."""
     leaves: bool = False
+    excuses_nothing: bool = False
+    """It corrects something, or answers a question that named nothing."""
 
 
 @dataclass(slots=True)
@@ -65,8 +67,9 @@ class Customer:
         self._said = self._said_at_first(streams)
         self.left_out = len(scenario.slots) - len(self._said)
         self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
-        kinds = (slot.fact.kind for slot in scenario.slots)
-        self._kinds = tuple(dict.fromkeys(kind for kind in kinds if kind is not None))
+        kinds = {slot.fact.kind for slot in scenario.slots if slot.fact.kind is not None}.union(scenario.unknown)
+        self._kinds = tuple(sorted(kinds, key=lambda kind: kind.name))
+        self._forgotten = {kind.name for kind in scenario.unknown}
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
@@ -112,7 +115,7 @@ class Customer:
             items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
             value_index=world.shop.value_index,
             titles={},
-            phrases=with_kinds(self._kinds, self._scenario.unknown),
+            phrases=with_kinds(self._kinds),
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
@@ -149,6 +152,7 @@ class Customer:
     def _answer_named(self, asked: list[tuple[int | None, str]], draft: _Draft) -> None:
         told: list[Slot] = []
         free: list[tuple[int | None, str]] = []
+        unknown: list[tuple[int | None, str]] = []
         room = _FACTS_PER_QUESTION
         for item, attribute in asked:
             about = [slot for slot in self._scenario.slots if item in (None, slot.item) and _is_about(slot, attribute)]
@@ -156,20 +160,26 @@ class Customer:
             chosen = (fresh or [slot for slot in about if slot not in told])[:room]
             told += chosen
             room -= len(chosen)
-            if not about and room:
+            if not about and not self._leaves_free(item, attribute):
+                unknown.append((item, attribute))
+            elif not about and room:
                 free.append((item, attribute))
                 room -= 1
         draft.told_new = any(slot not in self._said for slot in told)
         if told:
             draft.acts.append(self._tell(told))
-        if free:
-            items = list(dict.fromkeys(item for item, _ in free if item is not None))
-            mentions = tuple(self._mention(item, ()) for item in items)
-            attributes = tuple(dict.fromkeys(attribute for _, attribute in free))
-            draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, attributes))
+        for kind, pairs in ((ActKind.NO_PREFERENCE, free), (ActKind.DONT_KNOW, unknown)):
+            if pairs:
+                items = dict.fromkeys(item for item, _ in pairs if item is not None)
+                mentions = tuple(self._mention(item, ()) for item in items)
+                draft.acts.append(Act(kind, mentions, tuple(dict.fromkeys(attribute for _, attribute in pairs))))
         is_repeated = (bool(told) and not draft.told_new) or (bool(free) and set(free) <= self._free_asked)
         draft.is_tiresome |= is_repeated and not draft.told_new
         self._free_asked.update(free)
+
+    def _leaves_free(self, item: int | None, name: str) -> bool:
+        """Tell whether any value of what is no slot will do; else the customer does not know it."""
+        return name not in self._forgotten and self._environment.leaves_free(self._scenario, item, name)
 
     def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
         draft.named_nothing = True
@@ -231,10 +241,10 @@ class Customer:
         self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
         if self._tired >= _PATIENCE:
             return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
-        return Reply(tuple(draft.acts), self._is_caused(draft))
+        return Reply(tuple(draft.acts), self._is_caused(draft), excuses_nothing=_excuses_nothing(draft))
 
     def _is_caused(self, draft: _Draft) -> bool:
-        if draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts):
+        if _excuses_nothing(draft):
             return False
         if draft.fell_back and not self._stockout_excused:
             self._stockout_excused = True
@@ -243,6 +253,10 @@ class Customer:
             self._asks_to_excuse -= 1
             return True
         return draft.confirmed
+
+
+def _excuses_nothing(draft: _Draft) -> bool:
+    return draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts)
 
 
 def _is_about(slot: Slot, attribute: str) -> bool:

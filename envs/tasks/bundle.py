@@ -85,14 +85,6 @@ class BundleGoal:
     """Integer cents."""
 
 
-@dataclass(slots=True)
-class BundleStockout(StockoutPlan):
-    """What may sell out around the cheapest acceptable product of one kind."""
-
-    has_passed: bool = False
-    """That product has been shown: what did not sell out then will not."""
-
-
 def needs_at(d: int) -> int:
     """Number of kinds that a project needs: min(6, 2 + d // 3) (SPEC §3)."""
     return min(6, 2 + d // 3)
@@ -202,10 +194,13 @@ class BundleEnvironment(Environment[BundleGoal]):
     def after_results(self, scenario: Scenario[BundleGoal]) -> None:
         plan, goal, world = _plan(scenario), scenario.goal, scenario.world
         need = goal.needs[plan.item - 1]
-        if plan.fired or plan.has_passed or need.cheapest not in world.shown:
+        if plan.fired:
             return
-        # Now or never: what has been read again since may be relied on.
-        plan.has_passed = True
+        if not plan.hits:
+            plan.sell_unwanted(world, {each.cheapest for each in goal.needs})
+            return
+        if need.cheapest not in world.shown:
+            return
         price, codes = world.shop.catalog.column("price").values, world.shop.catalog.category_codes
         kind = codes[need.cheapest]
         others = [row for row in world.shown if codes[row] == kind and row != need.cheapest and world.stock(row)]
@@ -248,14 +243,14 @@ class BundleEnvironment(Environment[BundleGoal]):
         }
 
 
-def _plan(scenario: Scenario[BundleGoal]) -> BundleStockout:
-    assert isinstance(scenario.stockout, BundleStockout)
+def _plan(scenario: Scenario[BundleGoal]) -> StockoutPlan:
+    assert isinstance(scenario.stockout, StockoutPlan)
     return scenario.stockout
 
 
-def _plan_stockout(count: int, axes: Axes, rng: Generator) -> BundleStockout:
+def _plan_stockout(count: int, axes: Axes, rng: Generator) -> StockoutPlan:
     hits, item = rng.random(2).tolist()
-    return BundleStockout(hits=hits < axes.p_oos, item=PROJECT + 1 + int(item * count), kind="product", leave_out=False)
+    return StockoutPlan(hits=hits < axes.p_oos, item=PROJECT + 1 + int(item * count), kind="product", leave_out=False)
 
 
 def _ids(answer: Answer | None) -> list[str]:

@@ -145,7 +145,7 @@ class CartEnvironment(Environment[CartGoal]):
             return
         items = {item.row: item for item in scenario.goal.items if item is not None}
         hit = scenario.goal.items[plan.item] if plan.hits else None
-        rows = world.shown if hit is None else [hit.row]
+        rows = _unreserved(world) if hit is None else [hit.row]
         if plan.kind == "variant":
             for row in rows:
                 # Of a wanted product of which any variant counts, the one that is taken unasked stays.
@@ -293,6 +293,12 @@ def _plan_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) ->
         kind="variant" if has_variant and draws[2] < 0.5 else "product",
         leave_out=len(items) > 2 and draws[3] < _LEAVE_OUT,
     )
+
+
+def _unreserved(world: World) -> list[int]:
+    """Return what was shown, without kinds that other errands are about."""
+    category_of, reserved = world.shop.catalog.category_of, world.reserved_kinds
+    return [row for row in world.shown if category_of(row).name not in reserved] if reserved else list(world.shown)
 
 
 def _first_of_kinds(world: World, rows: Iterable[int]) -> list[int]:

@@ -101,10 +101,11 @@ class JourneyEnvironment(Environment[JourneyGoal]):
         verdicts = [intent.verdict for intent in intents if intent.verdict is not None]
         missing = len(intents) - len(verdicts)
         ids = [product_id for verdict in verdicts for product_id in verdict.output_ids]
-        right = sum(verdict.correct for verdict in verdicts)
+        shown = world.shown_ids()
+        right = sum(verdict.correct and shown.issuperset(verdict.output_ids) for verdict in verdicts)
         return Verdict(
             r_task=Fraction(sum(verdict.r_task for verdict in verdicts) - missing, len(intents)),
-            correct=right == len(intents),
+            correct=all(verdict.correct for verdict in verdicts) and not missing,
             output_ids=(*ids, *world.cart_ids()),
             share=Fraction(right, len(intents)),
         )
@@ -122,6 +123,9 @@ class JourneyEnvironment(Environment[JourneyGoal]):
     def after_results(self, scenario: Scenario[JourneyGoal]) -> None:
         for at in scenario.goal.open:
             intent = scenario.goal.intents[at]
+            others = (other.scenario for other in scenario.goal.intents if other is not intent)
+            kinds = (subject.category for other in others for subject in other.subjects)
+            scenario.world.reserved_kinds = frozenset(kinds)
             intent.environment.after_results(intent.scenario)
 
     def sold_out_item(self, scenario: Scenario[JourneyGoal]) -> int | None:

@@ -182,6 +182,9 @@ class StatusEnvironment(Environment[StatusGoal]):
         }
         return {"tool_calls": [] if order.order_id in scenario.world.orders_read else reads, "answer": answer}
 
+    def leaves_free(self, scenario: Scenario[StatusGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+        return False
+
     def goal_json(self, scenario: Scenario[StatusGoal]) -> dict[str, Any]:
         goal = scenario.goal
         return {

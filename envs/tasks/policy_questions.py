@@ -14,7 +14,8 @@ from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.policy_answers import PolicyAnswer, score
 from ecom_rlve.envs.policy_asking import OPENING
 from ecom_rlve.envs.policy_cases import PolicyGoal, draw_question, draw_situation, posed
-from ecom_rlve.envs.policy_facts import fact_of
+from ecom_rlve.envs.policy_conditions import CONDITIONS
+from ecom_rlve.envs.policy_facts import fact_of, kind_of
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.world import World
@@ -78,6 +79,9 @@ class PolicyEnvironment(Environment[PolicyGoal]):
             return {"tool_calls": calls[: world.axes.b_tool]}
         return {"answer": {"done": True, "value": _as_json(goal.truth), "unit": goal.unit}}
 
+    def leaves_free(self, scenario: Scenario[PolicyGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+        return False
+
     def goal_json(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:
         goal = scenario.goal
         return {
@@ -95,8 +99,14 @@ def scenario_in(world: World, streams: Streams) -> Scenario[PolicyGoal]:
     question = draw_question(book, world.axes.b_branch, streams.stream("question"))
     situation = draw_situation(book.rule(question.topic), world.tier, streams.stream("situation"))
     goal = posed(book, question, situation, world.today, streams.stream("asking"))
-    slots = (Slot(0, fact_of(name, value, book.departments)) for name, value in goal.situation)
-    return Scenario(goal, world, (Subject("inquiry", "inquiries", ""),), tuple(slots))
+    facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
+    return Scenario(
+        goal,
+        world,
+        subjects=(Subject("inquiry", "inquiries", ""),),
+        slots=tuple(Slot(0, fact) for fact in facts.values()),
+        unknown=tuple(kind_of(name, book.departments) for name in CONDITIONS if name not in facts),
+    )
 
 
 def _as_json(truth: Fraction | date) -> int | float | str:

@@ -179,6 +179,9 @@ class ReturnEnvironment(Environment[ReturnGoal]):
             answer = {**selected, "resolution": "returned", "recommended_product_ids": [new_id] if new_id else []}
         return {"tool_calls": [] if world.errand_returns else calls, "answer": answer}
 
+    def leaves_free(self, scenario: Scenario[ReturnGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+        return item != _THING and len(scenario.subjects) > _NEW
+
     def goal_json(self, scenario: Scenario[ReturnGoal]) -> dict[str, Any]:
         goal = scenario.goal
         shown: dict[str, Any] = {

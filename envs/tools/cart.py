@@ -110,6 +110,7 @@ def _set_quantity(world: World, args: SetQuantityArgs) -> dict[str, Any]:
     if args.quantity > line.quantity:
         _require_stock(world, line.row, line.variant, args.quantity)
     line.quantity = args.quantity
+    world.took_out(line, args.quantity)
     world.changes += 1
     return {"line": _shown(world, line), "lines_in_cart": len(world.cart)}
 
@@ -117,6 +118,7 @@ def _set_quantity(world: World, args: SetQuantityArgs) -> dict[str, Any]:
 def _remove(world: World, args: RemoveArgs) -> dict[str, Any]:
     line = _line(world, args.line_id)
     world.cart.remove(line)
+    world.took_out(line, 0)
     world.changes += 1
     return {"removed": line.line_id, "lines_in_cart": len(world.cart)}
 

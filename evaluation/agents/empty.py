@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import cycle
 from typing import Any
 
 from numpy.random import Generator
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.evaluation.agents.agent import Action, call
+from ecom_rlve.evaluation.agents.agent import Action, Agent, call
 
 DONE: dict[str, Any] = {"done": True}
 
@@ -30,6 +32,30 @@ class AnswerAtOnce:
     def act(self, result: StepResult) -> Action:  # noqa: ARG002
         """Return a final answer."""
         return {"answer": self._answer}
+
+
+class NamingIntents:
+    """Settles a journey's errands one after another, each in the way of another policy, whatever they are."""
+
+    def __init__(self, make: Callable[[str], Agent], intents: Sequence[str]) -> None:
+        """``make`` returns the policy for an errand that is taken for the given one of ``intents``, in turn."""
+        self._make = make
+        self._intents = cycle(intents)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._intent = next(self._intents)
+        self._agent = self._make(self._intent)
+
+    def act(self, result: StepResult) -> Action:
+        """Return the policy's action; its answer names the intent."""
+        action = self._agent.act(result)
+        answer = action.get("answer")
+        if not answer:
+            return action
+        named = {**action, "answer": {"intent": self._intent, **answer}}
+        self._begin()
+        return named
 
 
 class Decline:

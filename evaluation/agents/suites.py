@@ -63,6 +63,11 @@ def _empty(constants: dict[str, Any], **more: Maker) -> dict[str, Maker]:
     }
 
 
+def _in_turn(make: Callable[[Generator, str], Agent]) -> Maker:
+    """Return a maker of a policy that treats each errand of a journey alike, whatever it is."""
+    return lambda rng: empty.NamingIntents(lambda intent: make(rng, intent), list(_CONSTANTS))
+
+
 def _orders_at(d: int) -> int:
     return 12 + 2 * d
 
@@ -74,6 +79,16 @@ def _of_history(d: int) -> float:
 
 
 _RECOMMEND: dict[str, Any] = {"recommended_product_ids": []}
+_CONSTANTS: Mapping[str, dict[str, Any]] = {
+    "BUNDLE": _RECOMMEND,
+    "CART": {},
+    "PD": _RECOMMEND,
+    "POLICY": {"value": 30, "unit": "days"},
+    "RETURN": {"resolution": "not_eligible"},
+    "STATUS": {"order_status": "delivered"},
+    "SUB": _RECOMMEND,
+}
+"""Answers that know nothing, by environment."""
 _ALL_LAZY = tuple(SKILLS)
 _NO_STOCK = tuple(name for name in SKILLS if name != "ignores_stock")
 _RECOMMENDING: dict[str, Maker] = {
@@ -102,11 +117,21 @@ SUITES: Mapping[str, Suite] = {
             "random_of_history": Blind(lambda rng: BlindCart("user_get_visit_history", rng), _of_history),
         },
     ),
-    "JOURNEY": Suite(_ALL_LAZY, _empty({"intent": "CART", **_RECOMMEND})),
+    "JOURNEY": Suite(
+        _ALL_LAZY,
+        _empty(
+            {"intent": "CART", **_RECOMMEND},
+            answer_constants=_in_turn(lambda _, intent: empty.AnswerAtOnce({"done": True, **_CONSTANTS[intent]})),
+            random_ids=_in_turn(lambda rng, _: empty.RecommendRandomIds(rng)),
+            recommend_everything_shown=_in_turn(lambda *_: empty.RecommendEverythingShown()),
+            add_whole_history=_in_turn(lambda *_: empty.AddEverythingShown("user_get_visit_history")),
+            return_every_line=_in_turn(lambda *_: ReturnEveryLine()),
+        ),
+    ),
     "PD": Suite(_ALL_LAZY, _empty(_RECOMMEND, **_RECOMMENDING), _BLIND_RECOMMENDING),
     "POLICY": Suite(
         _NO_STOCK,
-        _empty({"value": 30, "unit": "days"}),
+        _empty(_CONSTANTS["POLICY"]),
         {
             "read_then_first": Blind(lambda _: BlindReader(None), lambda _: 1 / 12),
             "read_then_random": Blind(BlindReader, lambda _: 1 / 12),
@@ -114,7 +139,7 @@ SUITES: Mapping[str, Suite] = {
     ),
     "RETURN": Suite(
         _NO_STOCK,
-        _empty({"resolution": "not_eligible"}, return_every_line=lambda _: ReturnEveryLine()),
+        _empty(_CONSTANTS["RETURN"], return_every_line=lambda _: ReturnEveryLine()),
         {
             # An order has 1 to 4 lines, 2.5 on average.
             "first_line": Blind(lambda _: BlindLine(None), lambda d: 1 / (2.5 * _orders_at(d))),
@@ -124,7 +149,7 @@ SUITES: Mapping[str, Suite] = {
     ),
     "STATUS": Suite(
         _NO_STOCK,
-        _empty({"order_status": "delivered"}),
+        _empty(_CONSTANTS["STATUS"]),
         {
             "first_order": Blind(lambda _: BlindOrder(None), lambda d: 1 / _orders_at(d)),
             "random_order": Blind(BlindOrder, lambda d: 1 / _orders_at(d)),

@@ -41,6 +41,10 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "recomputes the goal from the episode's spec, so that the server never has to give one out",
     ),
     "evaluation/exploits.py": ({"envs"}, "plays tens of thousands of episodes in process"),
+    "evaluation/bench/each_environment.py": (
+        {"envs", "server"},
+        "measures every environment in a process like a server's",
+    ),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
 }
 """Module -> (further layers it may import, why)."""

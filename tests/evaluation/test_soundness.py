@@ -67,6 +67,7 @@ def test_a_sound_table_passes_and_prints_every_policy() -> None:
         ("oracle", "turn", 3, 100, "oracle (turn) misses r_task = 1"),
         ("oracle", "tool", 12, 100, "oracle (tool) misses r_task = 1"),
         ("say_nothing", "turn", 0, 5, "empty policy say_nothing"),
+        ("say_nothing", "turn", 12, 60, "d=12: J = 0.983 < 0.99"),
         ("random_of_history", "turn", 0, 2, "blind policy random_of_history"),
         ("first_shown", "turn", 3, 5, "blind policy first_shown"),
     ],

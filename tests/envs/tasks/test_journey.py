@@ -236,7 +236,9 @@ def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) 
         wanted = {subject.category for subject in episode.scenario.subjects}
         kind = next(kind.name for kind in store.catalog.categories if kind.name not in wanted)
         search = {"name": "catalog_search", "args": {"query": kind, "category": kind, "in_stock": True}}
-        card = (episode.step({"tool_calls": [search]}).tool_results[0].result or {})["results"][0]
+        cards = (episode.step({"tool_calls": [search]}).tool_results[0].result or {})["results"]
+        # Something that the first errand has no use for may have sold out meanwhile.
+        card = next(card for card in cards if world.stock(world.row_of(card["product_id"])) > 0)
         meant = {getattr(intent.scenario.goal, "line_id", "") for intent in goal_of(episode).intents}
         order, line = next(
             (order, line)
@@ -394,3 +396,75 @@ def test_nobody_greets_in_the_middle_of_a_conversation(store: Shop) -> None:
         settle(episode)
         said = next(message.content for message in reversed(episode.state().messages) if message.role == "user")
         assert not re.search(r"\b(?:hello|hi|good (?:day|morning))\b", said, re.IGNORECASE), said
+
+
+def test_an_errand_settled_with_unseen_ids_is_no_share_of_success(store: Shop) -> None:
+    """The curriculum must not reward what r_hall punishes."""
+    met = 0
+    for seed in range(30):
+        episode = start(store, 0, seed)
+        while not episode.done:
+            action = solution(episode)
+            answer = action.get("answer") or {}
+            if answer.get("recommended_product_ids") and answer["intent"] in ("PD", "SUB"):
+                unseen = [f"UNSEEN{number}" for number in range(3)]
+                answer["recommended_product_ids"] = [*answer["recommended_product_ids"], *unseen]
+                met += 1
+            episode.step(action)
+        result = ended(episode)
+        if result.r_hall < 0:
+            assert (result.is_correct, result.correct_share < 1) == (False, True), seed
+    assert met >= 5
+
+
+def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> None:
+    met = 0
+    for seed in range(60):
+        episode = starting_with_seed(store, "CART", 9, seed, p_switch=1.0, p_missing=0.0, p_oos=0.0)
+        if episode is None:
+            continue
+        cart: CartGoal = goal_of(episode).current.scenario.goal
+        world = episode.scenario.world
+        item = next((item for item in cart.items if item is not None and item.variant is not None), None)
+        if item is None:
+            continue
+        wrong = next(variant for variant in world.variants(item.row) if variant != item.variant)
+        product_id = store.catalog.ids[item.row]
+        args = {"product_id": product_id, "variant_id": wrong.id, "quantity": item.quantity}
+        before = episode.customer_caused
+        episode.step({"tool_calls": [{"name": "cart_add", "args": args}]})
+        assert goal_of(episode).begun == 2
+        assert episode.customer_caused == before
+        met += 1
+    assert met >= 5
+
+
+def test_what_was_taken_out_of_the_cart_and_put_in_again_counts(store: Shop) -> None:
+    met = 0
+    for seed in range(120):
+        episode = start(store, 0, seed, p_switch=0.0, p_oos=0.0, t_max=40)
+        if ids_of(episode)[1] != "CART":
+            continue
+        intent = goal_of(episode).intents[1]
+        cart: CartGoal = intent.scenario.goal
+        (item,) = cart.items
+        assert item is not None
+        world, args = episode.scenario.world, {"product_id": store.catalog.ids[item.row], "quantity": item.quantity}
+        if item.variant is not None:
+            args["variant_id"] = item.variant.id
+        add = {"name": "cart_add", "args": args}
+        episode.step({"tool_calls": [add]})
+        settle(episode)
+        (line,) = world.cart
+        episode.step({"tool_calls": [{"name": "cart_remove", "args": {"line_id": line.line_id}}, add]})
+        episode.step({"answer": {"intent": "CART", "done": True}})
+        assert intent.verdict is not None
+        assert intent.verdict.correct
+        met += 1
+    assert met >= 3
+
+
+def starting_with_seed(store: Shop, name: str, d: int, seed: int, **axes: float) -> Episode | None:
+    """Return the journey of a seed where it begins with an errand, else None."""
+    episode = start(store, d, seed, **axes)
+    return episode if ids_of(episode)[0] == name else None
