@@ -23,11 +23,14 @@ from ecom_rlve.catalog.product import Category
 
 MAX_NAMED = 0.1
 """Share of a leaf's titles that may name the attribute in which its products come in variants."""
+MAX_SENTENCES = 6
+"""Sentences of a description that may tell what a thing is; later ones tell what goes with it."""
 
 _BREAK = re.compile(r"[,;:|!?/()\[\]{}【】（），；：、…–—~“”\"]|\.(?=\s|$)|-(?=\s)|(?<=\s)-")
 _COMPLEMENTS = frozenset(
     ("for", "with", "w", "without", "by", "in", "from", "to", "that", "fits", "compatible", "featuring", "including")
 )
+_SENTENCE_END = re.compile(r"[.!?](?=\s|[A-Z])")
 _OTHER = "other"
 _PEOPLE = {"women": "women's", "men": "men's", "girls": "girls'", "boys": "boys'", "baby": "baby", "kids": "kids'"}
 _GENERIC_HEADS = frozenset(
@@ -54,10 +57,33 @@ class _Noun(NamedTuple):
     leaf: Leaf
 
 
-def leaf_of(title: str, categories: Sequence[str], main_category: str | None) -> Leaf:
-    """Return the leaf category of a product: the source's own, else the title's, else its main category's catch-all."""
+def leaf_of(title: str, categories: Sequence[str], main_category: str | None, description: str = "") -> Leaf:
+    """Return the leaf category of a product: see :func:`leaf_and_origin`."""
+    return leaf_and_origin(title, categories, main_category, description)[0]
+
+
+def leaf_and_origin(
+    title: str, categories: Sequence[str], main_category: str | None, description: str = ""
+) -> tuple[Leaf, str]:
+    """Return the leaf category of a product, and which of the arguments told it.
+
+    That is the source's own path; else the thing that the title names; else the one that a main category names which
+    is no known department ("Bracelet"); else that of the description's first sentences; else the main category's
+    catch-all.
+    """
     path = [element.strip() for element in categories if element.strip()]
-    return leaf_of_path(path) if path else (leaf_of_title(title) or catch_all(main_category))
+    if path:
+        return leaf_of_path(path), "categories"
+    label = main_category or ""
+    for origin, text in (("title", title), ("main_category", "" if _is_department(label) else label)):
+        leaf = leaf_of_title(text) if text else None
+        if leaf:
+            return leaf, origin
+    for sentence in _SENTENCE_END.split(description)[:MAX_SENTENCES]:
+        noun = _deciding_noun(sentence)
+        if noun and noun.rank:
+            return noun.leaf, "description"
+    return catch_all(main_category), "main_category"
 
 
 def leaf_of_title(title: str) -> Leaf | None:
@@ -66,12 +92,8 @@ def leaf_of_title(title: str) -> Leaf | None:
     >>> leaf_of_title("Kids Sunglasses Black Vintage Shades for Children").plural
     'sunglasses'
     """
-    for parts in _parts(title):
-        found = [nouns for nouns in map(_nouns().find, parts) if nouns]
-        firm = [nouns for nouns in found if any(noun.value.rank for noun in nouns)]
-        for nouns in (firm or found)[:1]:
-            return max(nouns, key=lambda noun: (noun.value.rank, noun.words, noun.at)).value.leaf
-    return None
+    noun = _deciding_noun(title)
+    return noun.leaf if noun else None
 
 
 def leaf_of_path(path: Sequence[str]) -> Leaf:
@@ -144,6 +166,19 @@ def variant_priority(leaf: Leaf) -> tuple[str, ...]:
     """Return the attributes in which products of this leaf may come in variants, the most natural first."""
     table = _file()["variant_attributes"]
     return tuple(table.get(leaf.family, table[_OTHER]))
+
+
+def _is_department(main_category: str) -> bool:
+    return " ".join(main_category.casefold().split()) in _file()["catch_all"]
+
+
+def _deciding_noun(title: str) -> _Noun | None:
+    for parts in _parts(title):
+        found = [nouns for nouns in map(_nouns().find, parts) if nouns]
+        firm = [nouns for nouns in found if any(noun.value.rank for noun in nouns)]
+        for nouns in (firm or found)[:1]:
+            return max(nouns, key=lambda noun: (noun.value.rank, noun.words, noun.at)).value
+    return None
 
 
 def _distinctions(leaf: Leaf, same: Sequence[Leaf]) -> list[str]:

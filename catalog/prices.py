@@ -1,60 +1,127 @@
-"""Prices as shops write them, read into integer cents of US dollars without rounding.
+"""Prices as shops write them, read into integer cents without rounding and without converting currencies.
 
-What is not plainly a positive price is unknown: "—", "None", nothing, NaN, zero, a negative number, a foreign currency
-and an amount that is no whole number of cents. "from 12.99", "12.99+" and "10.99 - 15.99" are lower bounds.
+What is not plainly a positive price is unknown: "—", "None", nothing, NaN, zero, a negative number and an amount that
+is no whole number of cents. "from 12.99" and "12.99+" are lower bounds, "10.99 - 15.99" is a range.
 """
 
 from __future__ import annotations
 
 import re
 from decimal import Decimal
+from enum import StrEnum
 from typing import NamedTuple
 
+DOLLARS = "USD"
+"""The currency in which constraints are stated."""
 _MAX_CENTS = 10**11
 """Larger amounts are misread numbers (ids, barcodes), and would leave the exactly representable range of a column."""
-_AMOUNT = r"(?:us\$|\$)?\s*(?P<{0}>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)(?:\s*(?:usd|us\$|\$))?"
+_CODES = frozenset(
+    re.findall(
+        r"[A-Z]{3}",
+        """
+        AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD
+        CAD CDF CHF CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD
+        GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT
+        LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR
+        NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
+        STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VES VND VUV WST XAF XCD XOF
+        XPF YER ZAR ZMW
+        """,
+    )
+)
+_SIGNS = {"us$": "USD", "ca$": "CAD", "c$": "CAD", "au$": "AUD", "a$": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD"}
+_SIGNS |= {"r$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₫": "VND", "zł": "PLN"}
+# A bare "$" is left to the amount: many countries write their currency so, which states no code.
+_CURRENCY = re.compile(r"(?<![a-z])[a-z]{1,2}\$|[€£₹₩₺₴₫]|zł|(?<![a-z])[a-z]{3}(?![a-z])")
+_AMOUNT = r"\$?\s*(?P<{0}>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*\$?"
 _PRICE = re.compile(
-    r"(?P<floor>from|starting\s+(?:at|from)|as\s+low\s+as|at\s+least)?:?\s*(?:usd\s*)?"
+    r"(?P<floor>from|starting\s+(?:at|from)|as\s+low\s+as|at\s+least)?:?\s*"
     + _AMOUNT.format("low")
-    + r"\s*(?:(?P<plus>\+|and\s+up)|(?:-|–|—|to)\s*(?:usd\s*)?"
+    + r"\s*(?:(?P<plus>\+|and\s+up)|(?:-|–|—|to)\s*"
     + _AMOUNT.format("high")
-    + r")?",
+    + r")?\s*",
     re.ASCII,
 )
 
 
+class PriceKind(StrEnum):
+    """How much a stated price tells."""
+
+    EXACT = "exact"
+    AT_LEAST = "at least"
+    RANGE = "range"
+    UNKNOWN = "unknown"
+
+
 class Price(NamedTuple):
-    """A price as far as it is known."""
+    """A price as far as it is known, in hundredths of its currency."""
 
-    cents: int | None
-    """Integer cents, above 0; None = unknown."""
-    is_floor: bool = False
-    """True where ``cents`` is only a lower bound."""
+    kind: PriceKind = PriceKind.UNKNOWN
+    low_cents: int | None = None
+    """The price, or its lower bound, above 0; None = unknown."""
+    high_cents: int | None = None
+    """Upper end of a range; None for every other kind."""
+    currency: str | None = None
+    """ISO 4217 code; None = not stated, or stated in two ways."""
+
+    @property
+    def in_dollars(self) -> Price:
+        """This price where it is in dollars or names no currency, else an unknown one of the same currency."""
+        return self if self.currency in (None, DOLLARS) else Price(currency=self.currency)
+
+    @property
+    def is_floor(self) -> bool:
+        """Whether ``low_cents`` is only a lower bound."""
+        return self.kind in (PriceKind.AT_LEAST, PriceKind.RANGE)
 
 
-UNKNOWN_PRICE = Price(None)
-
-
-def parse_price(raw: object) -> Price:
+def parse_price(raw: object, currency: object = None) -> Price:
     """Read a price from a number or a text; everything else, and whatever is not plainly a price, is unknown.
 
-    >>> parse_price(10.99), parse_price("from $1,299.00")
-    (Price(cents=1099, is_floor=False), Price(cents=129900, is_floor=True))
-    >>> parse_price("10.99 - 15.99"), parse_price("—")
-    (Price(cents=1099, is_floor=True), Price(cents=None, is_floor=False))
+    ``currency`` is the code stated beside the price. Where the price states another one, it is unknown which is meant
+    and the price is unknown too.
+
+    >>> parse_price("from $1,299.00")
+    Price(kind=<PriceKind.AT_LEAST: 'at least'>, low_cents=129900, high_cents=None, currency=None)
+    >>> parse_price("10.99 - 15.99 EUR")
+    Price(kind=<PriceKind.RANGE: 'range'>, low_cents=1099, high_cents=1599, currency='EUR')
     """
-    if isinstance(raw, bool) or not isinstance(raw, str | int | float):
-        return UNKNOWN_PRICE
-    if not isinstance(raw, str):
-        # The shortest decimal that reads back as the float is what the source wrote: 10.99, not 10.9900000000000002.
-        return Price(_cents(Decimal(raw) if isinstance(raw, int) else Decimal(repr(raw))))
-    match = _PRICE.fullmatch(raw.strip().casefold())
+    beside = currency.strip().upper() if isinstance(currency, str) else ""
+    codes = {beside} & _CODES
+    if isinstance(raw, str):
+        text = raw.strip().casefold()
+        named = {word: _SIGNS.get(word, word.upper()) for word in _CURRENCY.findall(text)}
+        stated = {word: code for word, code in named.items() if code in _CODES}
+        codes |= set(stated.values())
+        # Replaced by a blank, which no amount has inside: what stood around two numbers cannot join them.
+        amounts = _CURRENCY.sub(lambda found: " " if found[0] in stated else found[0], text).strip()
+        price = _read_text(amounts)
+    else:
+        price = _read_number(raw)
+    if len(codes) > 1:
+        return Price()
+    return price._replace(currency=min(codes, default=None))
+
+
+def _read_number(raw: object) -> Price:
+    if isinstance(raw, bool) or not isinstance(raw, int | float):
+        return Price()
+    # The shortest decimal that reads back as the float is what the source wrote: 10.99, not 10.9900000000000002.
+    cents = _cents(Decimal(raw) if isinstance(raw, int) else Decimal(repr(raw)))
+    return Price() if cents is None else Price(PriceKind.EXACT, cents)
+
+
+def _read_text(text: str) -> Price:
+    match = _PRICE.fullmatch(text)
     if not match:
-        return UNKNOWN_PRICE
-    low, high = (Decimal(match[end].replace(",", "")) if match[end] else None for end in ("low", "high"))
-    amounts = [amount for amount in (low, high) if amount is not None]
-    cents = _cents(min(amounts))
-    return Price(cents, cents is not None and bool(match["floor"] or match["plus"] or len(set(amounts)) > 1))
+        return Price()
+    amounts = [Decimal(match[end].replace(",", "")) for end in ("low", "high") if match[end]]
+    low, high = _cents(min(amounts)), _cents(max(amounts))
+    if low is None:
+        return Price()
+    if low != high:
+        return Price(PriceKind.AT_LEAST if high is None else PriceKind.RANGE, low, high)
+    return Price(PriceKind.AT_LEAST if match["floor"] or match["plus"] else PriceKind.EXACT, low)
 
 
 def _cents(amount: Decimal) -> int | None:

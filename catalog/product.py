@@ -44,6 +44,11 @@ class Product:
     """Integer cents."""
     price_is_floor: bool = False
     """True where the source said "from 12.99": the price is a lower bound."""
+    price_high_cents: int | None = None
+    """Integer cents: upper end of a price range; None where there is none."""
+    currency: str | None = None
+    """ISO 4217 code as the source states it; None = not stated. Amounts are never converted: a product priced in
+    another currency than dollars has no ``price_cents``."""
     rating: float | None = None
     """0 to 5."""
     rating_count: int = 0
@@ -53,3 +58,6 @@ class Product:
     """Units on the shelf."""
     attributes: Mapping[str, str | float] = field(default_factory=dict)
     """Known typed attributes by name: canonical values of discrete ones, numbers in canonical units."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """What fields were read from, where it had to be interpreted: field -> "source key: raw text", the raw text cut at
+    80 characters: ``{"color": "details.Color: Navy Blue", "price": "price: from 12.99"}``."""

@@ -2,47 +2,52 @@
 
 Both published shapes are read alike: the raw one (``details`` an object, ``price`` a number) and the one of the data
 hub (``details`` a JSON string, ``price`` a string, ``images`` an object of lists). Images and videos are not read.
+Every other source is brought into this shape first, with three more fields where it has them: ``currency``;
+``field_names``, what the source itself calls a field ("details.Color" -> "g:color"); ``is_continuation``, true for a
+row that only adds to the product of an earlier one.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 
 from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.leaf_categories import Leaf, category_of, leaf_of, unique_names
+from ecom_rlve.catalog.leaf_categories import Leaf, leaf_and_origin
 from ecom_rlve.catalog.phrases import fold_words
-from ecom_rlve.catalog.prices import parse_price
-from ecom_rlve.catalog.product import Category, Product
-from ecom_rlve.catalog.sources.brands import brand_of, one_spelling
+from ecom_rlve.catalog.prices import PriceKind, parse_price
+from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.sources.brands import brand_of
 from ecom_rlve.catalog.sources.measures import numeric_attributes
+from ecom_rlve.catalog.sources.provenance import Details, Stated
+from ecom_rlve.catalog.sources.reading import Reading
 from ecom_rlve.catalog.sources.report import DropReason, SourceReport
-from ecom_rlve.catalog.sources.text import cap_title, clean_text
-from ecom_rlve.catalog.sources.typed_attributes import ProductText, discrete_attributes, spellings
+from ecom_rlve.catalog.sources.settling import Duplicates, Settling
+from ecom_rlve.catalog.sources.text import cap_title, clean_text, is_mojibake
+from ecom_rlve.catalog.sources.typed_attributes import ProductText, discrete_attributes
 from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.catalog.variant_values import variant_values
 
+FIELDS = (
+    *("parent_asin", "title", "main_category", "categories", "features", "description", "details", "price", "store"),
+    *("average_rating", "rating_number", "currency"),
+)
+"""The fields that are read; a source with columns need not fetch others."""
+REQUIRED = ("parent_asin", "title")
+"""A source without these has no products."""
+CONTINUATION: Mapping[str, object] = {"is_continuation": True}
+"""Stands for a row that an earlier row of the same product has taken in."""
 _MAX_COUNT = 2**31 - 1
 _NO_DETAILS = (None, "", "None", "null")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One row that became a product, with what only the whole catalog can settle still open."""
-
-    product: Product
-    """``category`` and ``brand`` as this row spells them."""
-    leaf: Leaf
-    listing: bytes
-    """Equal for two rows with the same title and store, case and punctuation aside."""
-
-
 def read_row(row: Mapping[str, object]) -> Reading | DropReason:
     """Read one row; what a row leaves open or contradicts is unknown in the product."""
+    if row.get("is_continuation") is True:
+        return DropReason.CONTINUATION
     product_id = clean_text(_text(row.get("parent_asin")))
     title = clean_text(_text(row.get("title")))
     details = _details(row.get("details"))
@@ -55,30 +60,53 @@ def read_row(row: Mapping[str, object]) -> Reading | DropReason:
     features = tuple(filter(None, map(clean_text, _texts(row.get("features")))))
     description = " ".join(filter(None, map(clean_text, _texts(row.get("description")))))
     store = clean_text(_text(row.get("store"))) or None
-    brand = brand_of(details, row.get("store"))
-    leaf = leaf_of(title, _texts(row.get("categories")), _text(row.get("main_category")) or None)
-    price = parse_price(row.get("price"))
     days, stock = ship_days_and_stock(product_id)
+    leaf = _leaf(row, title, description)
     product = Product(
         id=product_id,
         title=cap_title(title),
-        category=leaf.plural,
+        category=leaf.value.plural,
         description=description,
         features=features,
-        brand=brand,
         store=store,
-        price_cents=price.cents,
-        price_is_floor=price.is_floor,
         rating=_rating(row.get("average_rating")),
         rating_count=_count(row.get("rating_number")),
         ship_days=days,
         stock=stock,
-        attributes={
-            **discrete_attributes(details, ProductText.of(title, features, description, brand)),
-            **numeric_attributes(details),
-        },
     )
-    return Reading(product, leaf, _listing(title, store))
+    return Reading(_interpreted(product, title, row, details, leaf), leaf.value, _listing(title, store))
+
+
+def _interpreted(
+    product: Product, title: str, row: Mapping[str, object], details: Details, leaf: Stated[Leaf]
+) -> Product:
+    """Return the product with what has to be made out of raw texts: price, brand, attributes; and where it stood."""
+    brand = brand_of(details, row.get("store"))
+    price = parse_price(row.get("price"), row.get("currency"))
+    text = ProductText.of(title, product.features, product.description, brand.value if brand else None)
+    attributes: dict[str, Stated[str] | Stated[float]] = {
+        **discrete_attributes(details, text),
+        **numeric_attributes(details),
+    }
+    origins: dict[str, Stated[Leaf] | Stated[str] | Stated[float]] = {**attributes}
+    if leaf.raw:
+        origins["category"] = leaf
+    if brand:
+        origins["brand"] = brand
+    if price.kind is not PriceKind.UNKNOWN or price.currency:
+        origins["price"] = Stated("", "price", row.get("price"))
+    names = row.get("field_names")
+    own_names = names if isinstance(names, dict) else {}
+    return replace(
+        product,
+        brand=brand.value if brand else None,
+        price_cents=price.in_dollars.low_cents,
+        price_is_floor=price.in_dollars.is_floor,
+        price_high_cents=price.in_dollars.high_cents,
+        currency=price.currency,
+        attributes={name: stated.value for name, stated in attributes.items()},
+        provenance={name: origins[name].told(own_names) for name in sorted(origins)},
+    )
 
 
 def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceReport]:
@@ -88,61 +116,42 @@ def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceRep
     """
     kept: list[Reading] = []
     dropped: Counter[DropReason] = Counter()
-    ids: set[str] = set()
-    listings: set[bytes] = set()
+    duplicates, settling = Duplicates(), Settling()
     for row in rows:
         reading = read_row(row)
-        if isinstance(reading, DropReason):
-            dropped[reading] += 1
-        elif reading.product.id in ids:
-            dropped[DropReason.DUPLICATE_ID] += 1
-        elif reading.listing in listings:
-            dropped[DropReason.DUPLICATE_LISTING] += 1
-        else:
-            ids.add(reading.product.id)
-            listings.add(reading.listing)
+        reason = reading if isinstance(reading, DropReason) else duplicates.reason(reading)
+        if reason is not None:
+            dropped[reason] += 1
+        elif isinstance(reading, Reading):
             kept.append(reading)
+            settling.note(reading)
     report = SourceReport(len(kept) + dropped.total(), len(kept), dict(dropped))
     if not kept:
         raise SourceError(f"no row became a product ({'; '.join(report.describe())}); give a file with products")
-    return Catalog.from_products(*_settled(kept)), report
+    settled = settling.settled()
+    return Catalog.from_products([settled.product(reading) for reading in kept], settled.categories), report
 
 
-def _settled(readings: list[Reading]) -> tuple[list[Product], list[Category]]:
-    """Give every leaf a name of its own and every brand one spelling."""
-    names = unique_names(reading.leaf for reading in readings)
-    brands = one_spelling(reading.product.brand for reading in readings if reading.product.brand)
-    titles: dict[Leaf, list[str]] = {}
-    products: list[Product] = []
-    for reading in readings:
-        leaf, product = names[reading.leaf], reading.product
-        brand = brands[product.brand.casefold()] if product.brand else None
-        titles.setdefault(leaf, []).append(product.title)
-        products.append(replace(product, category=leaf.plural, brand=brand))
-    return products, [category_of(leaf, named, _naming_words) for leaf, named in titles.items()]
+def _leaf(row: Mapping[str, object], title: str, description: str) -> Stated[Leaf]:
+    path = [clean_text(element) for element in _texts(row.get("categories"))]
+    if any(map(is_mojibake, path)):
+        path = []
+    main = _text(row.get("main_category")) or None
+    leaf, key = leaf_and_origin(title, path, main, description)
+    raws: dict[str, object] = {"title": title, "categories": path, "main_category": main, "description": description}
+    return Stated(leaf, key, raws[key])
 
 
-def _naming_words(category: Category, attribute: str) -> Iterator[str]:
-    """Yield the words that give away a value of an attribute in a category."""
-    yield from (value for value in variant_values(category, attribute) if isinstance(value, str))
-    yield from spellings(attribute)
-
-
-def _details(raw: object) -> dict[str, object] | None:
-    """Return the details by lower-case key, of equal keys the first; None where they cannot be read."""
+def _details(raw: object) -> Details | None:
+    """Return the details; None where they cannot be read."""
     if isinstance(raw, str) and raw not in _NO_DETAILS:
         try:
             raw = json.loads(raw)
         except (ValueError, RecursionError):
             return None
     if raw in _NO_DETAILS:
-        return {}
-    if not isinstance(raw, dict):
-        return None
-    details: dict[str, object] = {}
-    for key, value in raw.items():
-        details.setdefault(" ".join(key.casefold().split()), value)
-    return details
+        return Details.of({})
+    return Details.of(raw) if isinstance(raw, dict) else None
 
 
 def _listing(title: str, store: str | None) -> bytes:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
+from ecom_rlve.catalog.sources.provenance import Details, Stated
 from ecom_rlve.catalog.sources.text import clean_text, is_mojibake
 
 _KEYS = ("brand", "brand name", "manufacturer")
@@ -15,28 +15,26 @@ _PLACEHOLDERS = frozenset(
 )
 
 
-def brand_of(details: Mapping[str, object], store: object) -> str | None:
+def brand_of(details: Details, store: object) -> Stated[str] | None:
     """Return the brand: from the details ``brand``, ``brand name``, ``manufacturer``, then the store; else None.
 
-    ``details`` has lower-case keys. Values that name no brand ("Generic"), carry markup or were decoded wrongly are
-    passed over.
+    Values that name no brand ("Generic"), carry markup or were decoded wrongly are passed over.
     """
-    for raw in (*(details.get(key) for key in _KEYS), store):
+    for _, key, raw in (*details.stated(_KEYS), Stated(store, "store", store)):
         if isinstance(raw, str) and not is_mojibake(raw) and not set("<>{}") & set(raw):
             brand = clean_text(raw)
             named = any(letter.isalnum() for letter in brand) and brand.casefold() not in _PLACEHOLDERS
             if named and len(brand) <= _MAX_BRAND:
-                return brand
+                return Stated(brand, key, raw)
     return None
 
 
-def one_spelling(brands: Iterable[str]) -> dict[str, str]:
+def one_spelling(counts: Mapping[str, int]) -> dict[str, str]:
     """Return the spelling to use for every brand by its case-folded form: the most frequent, of equals the first.
 
-    >>> one_spelling(["dotn", "Dotn", "Dotn", "ACME", "Acme"])
+    >>> one_spelling({"dotn": 1, "Dotn": 2, "ACME": 1, "Acme": 1})
     {'acme': 'ACME', 'dotn': 'Dotn'}
     """
-    counts = Counter(brands)
     chosen: dict[str, str] = {}
     for brand in sorted(counts, key=lambda brand: (-counts[brand], brand)):
         chosen.setdefault(brand.casefold(), brand)

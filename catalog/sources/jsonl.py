@@ -2,61 +2,53 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES, texts_of
+from ecom_rlve.catalog.sources.source import identity_of
 
 
-def rows_of_file(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a ``.jsonl`` or ``.jsonl.gz`` file line by line; blank lines are no rows.
+class JsonLines:
+    """A ``.jsonl`` or ``.jsonl.gz`` file of objects, one per line; blank lines are no rows."""
 
-    Raises :class:`SourceError`, naming file and line, for a line that is not a JSON object in UTF-8, for a file that
-    cannot be read to its end, and for one without rows.
-    """
-    count = 0
-    for number, line in _lines(path):
-        row = _object(path, number, line)
-        if row is not None:
+    def __init__(self, path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> None:
+        """Name the file; nothing is opened yet."""
+        self._path = path
+        self._max_line_bytes = max_line_bytes
+
+    @property
+    def name(self) -> str:
+        """Absolute path of the file."""
+        return str(self._path.absolute())
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """Size and time of last change."""
+        return identity_of([self._path])
+
+    def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
+        """Yield the objects from row ``start`` on; lines before it are not parsed.
+
+        Raises :class:`SourceError`, naming file and line, for a line that is not a JSON object in UTF-8 or longer than
+        the limit, for a file that cannot be read to its end, and for one without rows.
+        """
+        count = 0
+        for number, text in texts_of(self._path, self._max_line_bytes):
+            if text.isspace():
+                continue
             count += 1
-            yield row
-    if not count:
-        raise SourceError(f"{path}: the file holds no rows; give a file with one JSON object per line")
+            if count > start:
+                yield _object(self._path, number, text)
+        if not count:
+            raise SourceError(f"{self._path}: the file holds no rows; give a file with one JSON object per line")
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    number = 0
-    try:
-        with _opened(path) as file:
-            for line in file:
-                number += 1
-                yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SourceError(
-            f"{path}, line {number + 1}: the gzip data is broken or cut off ({error}); fetch the file again"
-        ) from error
-    except OSError as error:
-        raise SourceError(f"{path}: cannot be read ({error.strerror or error}); check the path") from error
-
-
-def _opened(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.name.endswith(".gz") else path.open("rb")
-
-
-def _object(path: Path, number: int, line: bytes) -> dict[str, Any] | None:
+def _object(path: Path, number: int, text: str) -> dict[str, Any]:
     where = f"{path}, line {number}"
-    try:
-        text = line.decode("utf-8-sig" if number == 1 else "utf-8")
-    except UnicodeDecodeError as error:
-        raise SourceError(
-            f"{where}: byte {error.start + 1} is not UTF-8 ({error.reason}); convert the file to UTF-8"
-        ) from error
-    if not text.strip():
-        return None
     try:
         row = json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -1,10 +1,16 @@
-"""The numeric attributes that a product's details state, in canonical units; what they contradict is unknown."""
+"""The numeric attributes that a product's details state, in canonical units; what they contradict is unknown.
+
+Unlike words, numbers need no second mention in the product's text: hardly any text repeats a weight, and a number with
+a unit of the wanted kind, which agrees with every other number of the same details, is not filled in carelessly.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import prod
+from typing import Literal
 
+from ecom_rlve.catalog.sources.provenance import Details, Stated
 from ecom_rlve.catalog.units import Dimensions, Unit, read_dimensions, read_quantity
 
 _ITEM_WEIGHT = ("item weight", "weight", "product weight")
@@ -28,25 +34,24 @@ _DENSITIES = (0.0012, 23.0)
 """g/cm³, of air and beyond any metal: a box outside was measured, or weighed, wrongly."""
 
 
-def numeric_attributes(details: Mapping[str, object]) -> dict[str, float]:
-    """Return the numeric attributes by name; ``details`` has lower-case keys."""
-    sizes = [size for size in (read_dimensions(details.get(key)) for key in _ITEM_SIZES) if size]
-    weight = _agreed([*_read(details, _ITEM_WEIGHT, "g"), *(size.weight_g for size in sizes)])
-    length = _agreed([*_read(details, _LENGTH, "cm"), *(size.length_cm for size in sizes)])
-    if weight is not None and not all(_is_possible(weight, size) for size in sizes):
+def numeric_attributes(details: Details) -> dict[str, Stated[float]]:
+    """Return the numeric attributes by name, each with its origin."""
+    sizes = _boxes(details, _ITEM_SIZES)
+    weight = _agreed([*_read(details, _ITEM_WEIGHT, "g"), *_sides(sizes, "weight_g")])
+    length = _agreed([*_read(details, _LENGTH, "cm"), *_sides(sizes, "length_cm")])
+    if weight is not None and not all(_is_possible(weight.value, size.value) for size in sizes):
         weight = length = None
     values = {
-        "weight": weight if weight is not None and _fits_package(weight, details) else None,
+        "weight": weight if weight is not None and _fits_package(weight.value, details) else None,
         "length": length,
         **{name: _agreed(_read(details, keys, unit)) for name, (unit, keys) in _PLAIN.items()},
     }
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _fits_package(weight_g: float, details: Mapping[str, object]) -> bool:
-    boxes = [read_dimensions(details.get(key)) for key in _PACKAGE_SIZES]
-    packages = [*_read(details, _PACKAGE_WEIGHT, "g"), *(box.weight_g for box in boxes if box)]
-    return all(_LIGHTEST_SHARE <= weight_g / package <= 1 + _TOLERANCE for package in packages if package)
+def _fits_package(weight_g: float, details: Details) -> bool:
+    packages = [*_read(details, _PACKAGE_WEIGHT, "g"), *_sides(_boxes(details, _PACKAGE_SIZES), "weight_g")]
+    return all(_LIGHTEST_SHARE <= weight_g / package.value <= 1 + _TOLERANCE for package in packages)
 
 
 def _is_possible(weight_g: float, size: Dimensions) -> bool:
@@ -56,13 +61,23 @@ def _is_possible(weight_g: float, size: Dimensions) -> bool:
     return least <= weight_g <= most
 
 
-def _read(details: Mapping[str, object], keys: Iterable[str], unit: Unit) -> list[float | None]:
-    return [read_quantity(details.get(key), unit) for key in keys]
+def _read(details: Details, keys: Iterable[str], unit: Unit) -> list[Stated[float]]:
+    stated = [(read_quantity(raw, unit), key, raw) for _, key, raw in details.stated(keys)]
+    return [Stated(value, key, raw) for value, key, raw in stated if value is not None]
 
 
-def _agreed(statements: Iterable[float | None]) -> float | None:
+def _boxes(details: Details, keys: Iterable[str]) -> list[Stated[Dimensions]]:
+    stated = [(read_dimensions(raw), key, raw) for _, key, raw in details.stated(keys)]
+    return [Stated(box, key, raw) for box, key, raw in stated if box]
+
+
+def _sides(boxes: Iterable[Stated[Dimensions]], measure: Literal["weight_g", "length_cm"]) -> list[Stated[float]]:
+    stated = [(getattr(box, measure), key, raw) for box, key, raw in boxes]
+    return [Stated(value, key, raw) for value, key, raw in stated if value is not None]
+
+
+def _agreed(statements: Iterable[Stated[float]]) -> Stated[float] | None:
     """Return the first of several statements that agree, None where there is none or two differ."""
-    known = [value for value in statements if value is not None]
-    if not known or max(known) > min(known) * (1 + _TOLERANCE):
-        return None
-    return known[0]
+    known = list(statements)
+    values = [stated.value for stated in known]
+    return known[0] if known and max(values) <= min(values) * (1 + _TOLERANCE) else None

@@ -13,6 +13,7 @@ class DropReason(StrEnum):
     NO_ID = "no id"
     NO_TITLE = "no title"
     UNREADABLE_DETAILS = "details that are neither an object nor one in JSON"
+    CONTINUATION = "a further variant or image of the product above it"
     DUPLICATE_ID = "an id that an earlier row has"
     DUPLICATE_LISTING = "the title and store of an earlier row"
 

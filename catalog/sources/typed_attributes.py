@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from ecom_rlve.catalog.phrases import Found, Phrases, fold_words
+from ecom_rlve.catalog.sources.provenance import Details, Stated, agreed
 from ecom_rlve.catalog.sources.text import clean_text, is_latin, is_mojibake
 
 MAX_VALUE = 40
@@ -45,6 +46,7 @@ _PLACEHOLDERS = frozenset(
 _SEVERAL = re.compile(r"[{}<>\[\]|;,/]")
 _PARENTHESIS = re.compile(r"\([^()]*\)")
 _INCH = re.compile(r"(?<=\d)\s*(?:inch(?:es)?\b|in\b\.?|[\"”″])", re.IGNORECASE)
+_SHOE_SIZE = re.compile(r"(eu|us|uk) ?(\d{1,2}(?:\.5)?)")
 _MEASURED = re.compile(r"\d+(?:\.\d+)?(?: (?:inch|cm|mm))?")
 _COLOR_FEATURE = re.compile(r"colou?r\s*[:：]\s*(.*)", re.IGNORECASE)
 
@@ -53,6 +55,7 @@ _COLOR_FEATURE = re.compile(r"colou?r\s*[:：]\s*(.*)", re.IGNORECASE)
 class ProductText:
     """The words of a product's own text."""
 
+    raw_title: str
     title: Sequence[str]
     features: Sequence[str]
     """Raw features."""
@@ -65,20 +68,21 @@ class ProductText:
         words = _words(title)
         own = _words(brand or "")
         return cls(
+            raw_title=title,
             title=words[len(own) :] if words[: len(own)] == own else words,
             features=tuple(features),
             everything=_words(". ".join([title, *features, description])),
         )
 
 
-def discrete_attributes(details: Mapping[str, object], text: ProductText) -> dict[str, str]:
-    """Return canonical lower-case values by attribute; ``details`` has lower-case keys."""
-    values: dict[str, str] = {}
+def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated[str]]:
+    """Return canonical lower-case values by attribute, each with its origin."""
+    values: dict[str, Stated[str]] = {}
     for name, keys in KEYS.items():
-        stated = _only(_stated(name, details.get(key)) for key in keys)
+        stated = agreed(_read(name, details.stated(keys)))
         if name in ("color", "material"):
             stated = _reconciled(name, stated, text)
-        if stated is not None and _is_named(name, stated, text.everything):
+        if stated is not None and _is_named(name, stated.value, text.everything):
             values[name] = stated
     return values
 
@@ -91,20 +95,29 @@ def spellings(name: str) -> Iterator[str]:
             yield from others
 
 
-def _reconciled(name: str, stated: str | None, text: ProductText) -> str | None:
+def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
     """Return what details and text agree on: one of them where the other is silent, None where they differ."""
-    titled = _clear_values(name, text.title)
+    titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
     if titled:
-        return _only([stated, *titled])
+        return agreed([*([stated] if stated else ()), *titled])
     if stated is not None:
         return stated
     if name == "material":
-        return _only(value for feature in text.features for value in _materials_of_whole(_words(feature)))
-    lines = [match[1] for match in map(_COLOR_FEATURE.match, text.features) if match]
-    return _only(value for line in lines for value in _values(name, _words(line)))
+        lines = [(feature, _materials_of_whole(_words(feature))) for feature in text.features]
+    else:
+        colors = [(feature, _COLOR_FEATURE.match(feature)) for feature in text.features]
+        lines = [(feature, _values(name, _words(match[1]))) for feature, match in colors if match]
+    return agreed(Stated(value, "features", feature) for feature, values in lines for value in values)
 
 
-def _stated(name: str, raw: object) -> str | None:
+def _read(name: str, statements: Iterable[Stated[object]]) -> Iterator[Stated[str]]:
+    for stated in statements:
+        value = _canonical(name, stated.value)
+        if value is not None:
+            yield Stated(value, stated.key, stated.raw)
+
+
+def _canonical(name: str, raw: object) -> str | None:
     if isinstance(raw, list) and len(raw) == 1:
         raw = raw[0]
     if not isinstance(raw, str) or len(raw) > MAX_VALUE or is_mojibake(raw) or not is_latin(raw):
@@ -120,6 +133,9 @@ def _stated(name: str, raw: object) -> str | None:
 
 
 def _size(value: str) -> str | None:
+    shoe = _shoe_size(value)
+    if shoe:
+        return shoe
     value = _INCH.sub(" inch", _PARENTHESIS.sub(" ", value)).strip()
     words = fold_words(value)
     found = _phrases("size").find(words)
@@ -128,11 +144,18 @@ def _size(value: str) -> str | None:
     return value if _MEASURED.fullmatch(value) else None
 
 
+def _shoe_size(value: str) -> str | None:
+    """Return one of the sizes of "US 6 | EU 36", stated in either order: the European one where there is one."""
+    sides = [_SHOE_SIZE.fullmatch(side.strip()) for side in re.split(r"[|/]", value)]
+    sizes = {side[1]: f"{side[1]} {side[2]}" for side in sides if side}
+    return sizes[min(sizes)] if len(sizes) == len(sides) else None
+
+
 def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
     if value in _vocabulary().get(name, {}):
         return value in _values(name, words)
     wanted = fold_words(value)
-    if name == "size" and wanted[-1].isdecimal():
+    if name == "size" and all(map(str.isdecimal, wanted)):
         wanted = ["size", *wanted]
     return any(list(words[at : at + len(wanted)]) == wanted for at in range(len(words) - len(wanted) + 1))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from typing import Any
 
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Product
-from ecom_rlve.catalog.sources.amazon import Reading, catalog_of, read_row
+from ecom_rlve.catalog.sources.amazon import catalog_of, read_row
+from ecom_rlve.catalog.sources.reading import Reading
 from ecom_rlve.catalog.sources.report import DropReason, SourceReport
 from ecom_rlve.catalog.sources.text import MAX_TITLE, cap_title, clean_text, is_mojibake
 
@@ -67,6 +69,15 @@ def test_a_full_row() -> None:
         ship_days=days,
         stock=stock,
         attributes={"color": "black", "size": "large", "material": "leather", "weight": 102.06},
+        provenance={
+            "brand": "details.Brand: Acme",
+            "category": "title: Sturdy & Black Leather Bracelet",
+            "color": "details.Color: Black",
+            "material": "title: Sturdy & Black Leather Bracelet",
+            "price": "price: 10.99",
+            "size": "details.Size: Large",
+            "weight": "details.Item Weight: 3.6 Ounces",
+        },
     )
 
 
@@ -74,6 +85,81 @@ def test_what_a_row_leaves_open_is_unknown() -> None:
     product = read()
     assert (product.brand, product.store, product.price_cents, product.rating) == (None, None, None, None)
     assert (product.rating_count, dict(product.attributes), product.description) == (0, {}, "")
+    assert (product.price_high_cents, product.currency) == (None, None)
+    assert product.provenance == {"category": "title: Sturdy Bracelet"}
+
+
+@pytest.mark.parametrize(
+    ("price", "cents", "is_floor", "high", "currency"),
+    [
+        ("from 12.99", 1299, True, None, None),
+        ("10.99 - 15.99 USD", 1099, True, 1599, "USD"),
+        ("10.99 - 15.99 EUR", None, False, None, "EUR"),
+        ("£5", None, False, None, "GBP"),
+    ],
+)
+def test_prices_keep_their_kind_and_their_currency(
+    price: str, cents: int | None, is_floor: bool, high: int | None, currency: str | None
+) -> None:
+    product = read(price=price)
+    assert (product.price_cents, product.price_is_floor, product.price_high_cents) == (cents, is_floor, high)
+    assert product.currency == currency
+    assert product.provenance["price"] == f"price: {price}"
+
+
+def test_a_currency_of_its_own_is_the_price_s() -> None:
+    assert (read(price="5", currency="EUR").price_cents, read(price="5", currency="USD").price_cents) == (None, 500)
+
+
+def test_an_unreadable_price_has_no_provenance() -> None:
+    assert "price" not in read(price="—").provenance
+
+
+@pytest.mark.parametrize(
+    ("fields", "origin"),
+    [
+        ({"categories": ["Jewelry &amp; more", "Rings"]}, "categories: Jewelry & more > Rings"),
+        ({"categories": ["Jewelry", "CafÃ© Rings"]}, "title: Sturdy Bracelet"),
+        ({"title": "Blorp", "main_category": "Necklace"}, "main_category: Necklace"),
+        (
+            {"title": "Blorp", "main_category": None, "description": ["Nice. A necklace."]},
+            "description: Nice. A necklace.",
+        ),
+        ({"title": "Blorp"}, "main_category: AMAZON FASHION"),
+        ({"title": "Blorp", "main_category": None, "description": ["A ring of retro charm."]}, None),
+    ],
+)
+def test_a_category_says_where_it_comes_from(fields: dict[str, Any], origin: str | None) -> None:
+    assert read(**fields).provenance.get("category") == origin
+
+
+def test_provenance_is_cut_and_can_be_stored() -> None:
+    raw = "Black \ud800 " + "x" * 500
+    product = read(title=f"Bracelet {raw}", details={"Brand": "A\ud800"})
+    assert product.provenance["brand"] == "details.Brand: A?"
+    assert all(len(text.partition(": ")[2]) <= 80 for text in product.provenance.values())
+    assert "".join(product.provenance.values()).isascii()
+
+
+def test_a_feed_s_own_names_of_fields_are_shown() -> None:
+    names = {"details.Color": "g:color", "price": "g:price"}
+    product = read(title="Red Bracelet", details={"Color": "Red"}, price="5 USD", field_names=names)
+    assert product.provenance["color"] == "g:color: Red"
+    assert product.provenance["price"] == "g:price: 5 USD"
+
+
+def test_an_attribute_from_a_feature_quotes_it() -> None:
+    features = ["Warm", "Leather", "Colour: red"]
+    assert dict(read(title="Boots", features=features).provenance) == {
+        "category": "title: Boots",
+        "color": "features: Colour: red",
+        "material": "features: Leather",
+    }
+
+
+def test_a_reading_crosses_processes() -> None:
+    reading = read_row(row(details={"Brand": "Acme", "Item Weight": "5 Grams"}))
+    assert pickle.loads(pickle.dumps(reading)) == reading
 
 
 @pytest.mark.parametrize(
@@ -87,6 +173,7 @@ def test_what_a_row_leaves_open_is_unknown() -> None:
         ({"details": "{'Brand': 'Acme'}"}, DropReason.UNREADABLE_DETAILS),
         ({"details": "[1]"}, DropReason.UNREADABLE_DETAILS),
         ({"details": 3}, DropReason.UNREADABLE_DETAILS),
+        ({"is_continuation": True}, DropReason.CONTINUATION),
     ],
 )
 def test_rows_are_dropped_for_a_reason(fields: dict[str, Any], reason: DropReason) -> None:
@@ -137,6 +224,11 @@ def known(**fields: Any) -> dict[str, str | float]:
         ({"Size": '12"'}, "12 inch Balloon", {"size": "12 inch"}),
         ({"Size": "10"}, "Boots, size 10", {"size": "10"}),
         ({"Size": "10"}, "10 Boots", {}),
+        ({"Size": "US 6 | EU 36"}, "Boots, EU 36 (US 6)", {"size": "eu 36"}),
+        ({"Size": "EU 49 | US 15"}, "Boots EU 49", {"size": "eu 49"}),
+        ({"Size": "US 12.5"}, "Boots US 12.5", {"size": "us 12.5"}),
+        ({"Size": "US 6 | EU 36"}, "Boots, US 6", {}),
+        ({"Size": "EU 36 | EU 37"}, "Boots EU 36", {}),
         ({"Item Form": "Cream"}, "Paint Brush", {}),
         ({"Item Form": "Spray"}, "Spray Bottle", {"item_form": "spray"}),
         ({"Item Form": "don¡¯t"}, "don¡¯t Bottle", {}),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +13,10 @@ from typing import Any
 import pytest
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources import SourceReport, open_catalog
+from ecom_rlve.catalog.sources import SourceReport, open_catalog, row_source
+from ecom_rlve.catalog.sources.jsonl import JsonLines
+from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES
+from ecom_rlve.catalog.sources.opening import synthetic_spec
 from ecom_rlve.catalog.table import Catalog
 
 _SAMPLE = Path(__file__).parents[2] / "../shared/data/amazon2023_meta_fashion_500.jsonl"
@@ -141,10 +146,10 @@ def test_relative_paths_are_taken_as_given(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "source", ["", "hf:some/dataset", "a.csv", "synthetic:", "synthetic:x", "synthetic:10:-1", "x.json"]
+    "source", ["", "hf:", "hf:a:b:c", "a.pdf", "synthetic:", "synthetic:x", "synthetic:10:-1", "x.json"]
 )
 def test_an_unknown_source_is_told_what_is_accepted(source: str) -> None:
-    with pytest.raises(SourceError, match=r"synthetic:SIZE:SEED, or a path that ends in \.jsonl or \.jsonl\.gz"):
+    with pytest.raises(SourceError, match=r"accepted are .*synthetic:SIZE:SEED, .*path that ends in \.jsonl"):
         open_catalog(source)
 
 
@@ -158,3 +163,81 @@ def test_the_synthetic_catalog_is_a_source_like_any_other() -> None:
     assert catalog.size == 300
     assert report == SourceReport(300, 300)
     assert open_catalog("synthetic:300:7")[0].fingerprint == catalog.fingerprint
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_line_above_the_limit_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = _GOOD + b'{"title": "' + b"x" * 10_000 + b'"}\n'
+    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    with pytest.raises(SourceError, match=rf"{name}, line 2: longer than 10,013 bytes; .* or leave that line out"):
+        list(JsonLines(path, max_line_bytes=10_013).rows(0))
+    assert len(list(JsonLines(path, max_line_bytes=10_014).rows(0))) == 2
+
+
+def test_a_file_of_one_endless_line_takes_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.jsonl"
+    with path.open("wb") as file:
+        file.write(_GOOD)
+        file.truncate(2 * 2**30)
+    tracemalloc.start()
+    with pytest.raises(SourceError, match=r"sparse.jsonl, line 2: longer than 16,777,216 bytes"):
+        open_catalog(str(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * MAX_LINE_BYTES
+
+
+def test_rows_start_anywhere_and_skipped_ones_are_not_parsed(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n" + _GOOD + b" \nno json\n" + _GOOD.replace(b"B01", b"B02"))
+    source = row_source(str(path))
+    assert [row["parent_asin"] for row in source.rows(2)] == ["B02"]
+    assert list(source.rows(3)) == list(source.rows(99)) == []
+    with pytest.raises(SourceError, match="line 4: not JSON"):
+        list(source.rows(1))
+
+
+def test_the_identity_changes_with_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(_GOOD)
+    before = dict(row_source(str(path)).identity)
+    assert before == dict(row_source(str(path)).identity)
+    path.write_bytes(_GOOD * 2)
+    assert dict(row_source(str(path)).identity) != before
+    assert row_source(str(path)).name == str(path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "remedy"),
+    [
+        ("sythetic:30", "did you mean synthetic:30?"),
+        ("Synthetic:30:1", "did you mean synthetic:30:1?"),
+        ("huggingface:owner/name", "did you mean hf:owner/name?"),
+        ("owner/name", "did you mean a data set of the hub, hf:owner/name?"),
+        ("shop.jsnl", "did you mean .jsonl?"),
+        ("shop.json", "did you mean .jsonl, one JSON object per line?"),
+        ("shop.ndjson", "did you mean .jsonl: rename the file?"),
+        ("shop.csv.gz", "did you mean a plain file: decompress it?"),
+        ("shop.parq", "did you mean .parquet?"),
+    ],
+)
+def test_a_near_miss_is_told_what_was_meant(spec: str, remedy: str) -> None:
+    with pytest.raises(SourceError, match=re.escape(f"{spec!r} is no source of products, {remedy}; accepted are ")):
+        row_source(spec)
+
+
+def test_a_tree_of_categories_is_no_source_of_products() -> None:
+    tree = _SAMPLE.with_name("bestbuy_categories.json")
+    if not tree.exists():
+        pytest.skip(f"REAL DATA MISSING: {tree} is not there, so nothing real was read")
+    with pytest.raises(SourceError, match="holds a tree of categories, give a file with the products themselves"):
+        open_catalog(str(tree))
+
+
+def test_a_synthetic_catalog_has_no_rows() -> None:
+    assert synthetic_spec("synthetic") == (10_000, 0)
+    assert synthetic_spec("synthetic:5:7") == (5, 7)
+    assert synthetic_spec("a.jsonl") is None
+    with pytest.raises(SourceError, match="made, not read"):
+        row_source("synthetic:5")

@@ -1,0 +1,76 @@
+"""Tables of Apache Arrow as rows: which columns are read, of which types, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.sources.amazon import FIELDS, REQUIRED
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+BATCH_ROWS = 1_000
+_TEXT, _TEXTS, _NUMBER, _OBJECT = "text", "a list of texts", "a number", "an object"
+_ACCEPTED: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("parent_asin", "title", "main_category", "store", "currency"), (_TEXT,)),
+    **dict.fromkeys(("categories", "features", "description"), (_TEXTS, _TEXT)),
+    **dict.fromkeys(("average_rating", "rating_number"), (_NUMBER,)),
+    "price": (_NUMBER, _TEXT),
+    "details": (_TEXT, _OBJECT),
+}
+
+
+def read_columns(schema: pa.Schema, where: str) -> list[str]:
+    """Return the columns to read, in a fixed order.
+
+    Raises :class:`SourceError`, naming ``where`` (a file or data set) and the column, where one that a product needs is
+    missing or one has a type that cannot hold its field. A column without any value has no type, and is accepted.
+    """
+    missing = [name for name in REQUIRED if name not in schema.names]
+    if missing:
+        raise SourceError(
+            f"{where}: no column {missing[0]!r}, only {', '.join(schema.names) or 'none'}; "
+            f"give products of the Amazon-Reviews-2023 shape, or rename the columns"
+        )
+    columns = [name for name in FIELDS if name in schema.names]
+    for name in columns:
+        kind = _kind(schema.field(name).type)
+        if kind is not None and kind not in _ACCEPTED[name]:
+            raise SourceError(
+                f"{where}: column {name!r} holds {kind} ({schema.field(name).type}), "
+                f"where a product has {' or '.join(_ACCEPTED[name])}; convert the column and write the file again"
+            )
+    return columns
+
+
+def rows_of_batch(batch: pa.RecordBatch | pa.Table) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of a batch as plain objects."""
+    rows: list[dict[str, Any]] = batch.to_pylist()
+    for row in rows:
+        details = row.get("details")
+        if isinstance(details, list):
+            # What Arrow calls a map comes as pairs.
+            row["details"] = dict(details)
+        yield row
+
+
+def _kind(type_: pa.DataType) -> str | None:
+    """Return what values of a type are; None where there are none, the type's own name for what no field has."""
+    import pyarrow.types as types
+
+    if types.is_null(type_):
+        return None
+    if types.is_dictionary(type_):
+        return _kind(type_.value_type)
+    if types.is_map(type_) or types.is_struct(type_):
+        return _OBJECT
+    if types.is_list(type_) or types.is_large_list(type_) or types.is_fixed_size_list(type_):
+        inner = _kind(type_.value_type)
+        return _TEXTS if inner in (None, _TEXT) else f"a list of {type_.value_type}"
+    tests: dict[str, tuple[Callable[[pa.DataType], bool], ...]] = {
+        _TEXT: (types.is_string, types.is_large_string, types.is_string_view),
+        _NUMBER: (types.is_integer, types.is_floating),
+    }
+    return next((kind for kind, checks in tests.items() if any(check(type_) for check in checks)), str(type_))

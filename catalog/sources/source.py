@@ -1,0 +1,46 @@
+"""What a source of rows is, and what identifies the content of files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Protocol
+
+from ecom_rlve.catalog.sources.lines import unreadable
+
+
+class RowSource(Protocol):
+    """Rows of the Amazon-Reviews-2023 shape, always in the same order."""
+
+    @property
+    def name(self) -> str:
+        """Canonical spelling, which opens the same source from any folder."""
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """Differs whenever the rows may differ: sizes and times of files, or a revision.
+
+        Raises :class:`SourceError` where the source is not there.
+        """
+
+    def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
+        """Yield the rows from number ``start`` on, counted from 0; earlier ones are skipped cheaply where possible.
+
+        Raises :class:`SourceError` at the first fault, with file, line and remedy.
+        """
+
+
+def identity_of(paths: Iterable[Path], folder: Path | None = None) -> dict[str, str | int]:
+    """Return size and time of last change of every file, by its name or by its path inside ``folder``.
+
+    Raises :class:`SourceError` for a file that is not there.
+    """
+    identity: dict[str, str | int] = {}
+    for path in paths:
+        try:
+            status = path.stat()
+        except OSError as error:
+            raise unreadable(path, error) from error
+        name = path.relative_to(folder).as_posix() if folder else path.name
+        identity[name] = f"{status.st_size} bytes, changed at {status.st_mtime_ns} ns"
+    return identity
