@@ -6,7 +6,7 @@ import pytest
 
 from ecom_rlve.evaluation.agents import suite
 from ecom_rlve.evaluation.runner import Record
-from ecom_rlve.evaluation.soundness import Table, judge, markdown, tabulate
+from ecom_rlve.evaluation.soundness import Table, judge, markdown, summary, tabulate
 from ecom_rlve.models import EpisodeResult, Style, Termination
 
 LEVELS = (0, 3, 12)
@@ -59,6 +59,7 @@ def test_a_sound_table_passes_and_prints_every_policy() -> None:
     printed = markdown(made, LEVELS)
     assert all(f"| {name} |" in printed for name in ("expert", *LAZY, *EMPTY, *BLIND))
     assert printed.count("**1.000**") == len(LEVELS)
+    assert "| CART, d=0, 3, 12 | 1.000 | 1.000, 0.700, 0.500 | 1.000 |" in summary([made])
 
 
 @pytest.mark.parametrize(
