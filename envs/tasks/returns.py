@@ -107,8 +107,9 @@ class ReturnEnvironment(Environment[ReturnGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         if len(shop.kinds(1)) < MIN_KINDS:
             return -1
+        # At d = 0 nobody wants a new one.
         most = most_constraints(shop)
-        return max((d for d in range(MAX_DIFFICULTY + 1) if axes_of(d).m <= most), default=-1)
+        return max((d for d in range(1, MAX_DIFFICULTY + 1) if axes_of(d).m <= most), default=0)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[ReturnGoal]:
         return scenario_in(world, streams)
