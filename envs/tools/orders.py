@@ -34,6 +34,7 @@ def _list(world: World, args: ListArgs) -> dict[str, Any]:
                 "date": order.placed.isoformat(),
                 "total": order.total_cents / 100,
                 "titles": [world.shop.card(line.row)["title"] for line in order.lines],
+                "categories": [world.shop.catalog.category_of(line.row).name for line in order.lines],
             }
             for order in page
         ],
@@ -64,6 +65,7 @@ def _shown(world: World, line: OrderLine) -> dict[str, Any]:
         "line_id": line.line_id,
         "product_id": card["product_id"],
         "title": card["title"],
+        "category": card["category"],
         **variant.shown(),
         "quantity": line.quantity,
         "price_paid": line.price_cents / 100,
@@ -76,5 +78,7 @@ def _shown(world: World, line: OrderLine) -> dict[str, Any]:
     return shown
 
 
-ORDER_LIST = Tool("order_list", "List the customer's orders, newest first: day, total, titles.", ListArgs, _list)
+ORDER_LIST = Tool(
+    "order_list", "List the customer's orders, newest first: day, total, titles, categories.", ListArgs, _list
+)
 ORDER_GET = Tool("order_get", "Read one order: status, dates, lines with their ids.", GetArgs, _get)

@@ -56,8 +56,8 @@ class OrderNotes:
         return call("order_list", limit=_PAGE, offset=len(self.orders))
 
     def things_named(self, text: str) -> list[str]:
-        """Return the names of things in the customer's words that titles of orders hold too, in their spelling."""
-        titles = [language.words(title) for order in self.orders for title in order["titles"]]
+        """Return the names of things in the customer's words that lines of orders have too, in their spelling."""
+        titles = [language.words(name) for order in self.orders for name in (*order["titles"], *_kinds(order))]
         vocabulary = {word for title in titles for word in title}
         phrases = {
             tuple(title[start : start + length])
@@ -90,8 +90,19 @@ def _longest(spelled: list[list[str]], phrases: set[tuple[str, ...]]) -> tuple[s
 
 
 def holds(order: Order, name: str) -> bool:
-    """Tell whether one of the order's titles names a thing."""
-    return any(f" {name} " in f" {' '.join(language.words(title))} " for title in order["titles"])
+    """Tell whether a title or a category of the order's lines names a thing."""
+    return is_of_kind(order, name) or any(
+        f" {name} " in f" {' '.join(language.words(each))} " for each in order["titles"]
+    )
+
+
+def is_of_kind(order: Order, name: str) -> bool:
+    """Tell whether a category of the order's lines is what a thing is called."""
+    return any(name == " ".join(language.words(kind)) for kind in _kinds(order))
+
+
+def _kinds(order: Order) -> list[str]:
+    return [form for category in order["categories"] for form in language.noun_forms(category)]
 
 
 def days_said(text: str) -> list[tuple[int, int]]:

@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ecom_rlve.evaluation.agents.expert import language
-from ecom_rlve.evaluation.agents.expert.order_notes import Order, OrderNotes, days_said, holds, kept, placed_on
+from ecom_rlve.evaluation.agents.expert.order_notes import (
+    Order,
+    OrderNotes,
+    days_said,
+    holds,
+    is_of_kind,
+    kept,
+    placed_on,
+)
 
 Line = dict[str, Any]
 
@@ -73,25 +81,28 @@ class ReturnNotes:
         orders = [order for order in notes.orders if thing is None or holds(order, thing)]
         if not narrows:
             return orders
+        by_kind = [lambda order: is_of_kind(order, thing)] if thing else []
         days, totals = days_said(self.about_thing), self._amounts(of_order=True)
         by_day = [lambda order: (placed_on(order).day, placed_on(order).month) in days] if days else []
         by_total = [lambda order: order["total"] in totals] if totals else []
-        return kept(orders, [*by_total, *by_day])
+        return kept(orders, [*by_total, *by_day, *by_kind])
 
     def lines_meant(self, orders: list[Order], *, narrows: bool) -> list[tuple[str, Line]]:
         """Return the lines of orders that were read, with their orders' ids, that may be meant."""
+        thing = self.thing
         found = [
             (order["order_id"], line)
             for order in orders
             for line in order["lines"]
-            if self.thing is None or holds({"titles": [line["title"]]}, self.thing)
+            if thing is None or holds(_as_order(line), thing)
         ]
         if not narrows:
             return found
+        by_kind = [lambda pair: is_of_kind(_as_order(pair[1]), thing)] if thing else []
         prices, units = self._amounts(of_order=False), self._units()
         by_price = [lambda pair: pair[1]["price_paid"] in prices] if prices else []
         by_units = [lambda pair: pair[1]["quantity"] in units] if units else []
-        return kept(found, [*by_price, *by_units])
+        return kept(found, [*by_kind, *by_price, *by_units])
 
     def _amounts(self, *, of_order: bool) -> list[float]:
         return [
@@ -108,6 +119,10 @@ class ReturnNotes:
             if "of them" in part or language.is_said("quantity", part)
             for number in _NUMBER.findall(part)
         ]
+
+
+def _as_order(line: Line) -> Order:
+    return {"titles": [line["title"]], "categories": [line["category"]]}
 
 
 def _meant(names: dict[str, tuple[str, ...]], text: str) -> str | None:

@@ -207,8 +207,10 @@ class ReturnExpert:
     def _placing(self) -> dict[str, Any]:
         """Return a search that finds out which category the thing is of."""
         thing = self._notes.thing or "product"
-        titles = (title for order in self._orders.orders for title in order["titles"])
-        known = next((title for title in titles if holds({"titles": [title]}, thing)), thing)
+        lines = (
+            pair for order in self._orders.orders for pair in zip(order["titles"], order["categories"], strict=True)
+        )
+        known = next((title for title, kind in lines if holds({"titles": [title], "categories": [kind]}, thing)), thing)
         return call("catalog_search", query=known[:400] if self._placings else thing, limit=_PAGE)
 
     def _search(self) -> dict[str, Any] | None:

@@ -67,6 +67,7 @@ def test_the_list_tells_orders_apart_and_nothing_of_how_they_stand(world: World)
             "date": order.placed.isoformat(),
             "total": order.total_cents / 100,
             "titles": [world.shop.card(line.row)["title"] for line in order.lines],
+            "categories": [world.shop.catalog.category_of(line.row).name for line in order.lines],
         }
     assert not world.shown
     assert not world.orders_read
