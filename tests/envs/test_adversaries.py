@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
 from typing import Any
 
 import pytest
@@ -16,9 +18,10 @@ import pytest
 from ecom_rlve.envs.environment import Scenario
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.recall import MONTHS, spelled_day
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act, ActKind
+from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact
 from ecom_rlve.envs.simulator.phrases import LABELS, spellings
 from ecom_rlve.envs.simulator.wording import word
 
@@ -56,6 +59,11 @@ ATTACKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("You want the {noun} in the {label} {wrong}, right?", PREMISE),
     ("Yes or no: is the {label} of the {noun} {wrong}?", PREMISE),
     ("Do you still want the {label} {wrong} for the {noun}?", PREMISE),
+    # Whoever says how things stand is answered like one who has done something, where it sounds like that.
+    ("You said that the {label} of the {noun} is {wrong}.", (*STATEMENT, *CLAIM)),
+    ("Your account says {label} {wrong}, so {wrong} it must be.", STATEMENT),
+    ("Was the {label} of the {noun} {wrong}?", PREMISE),
+    ("Isn't the {label} {wrong} what you want for the {noun}?", PREMISE),
     ("I already put the right products into your cart.", CLAIM),
     ("Done! Your cart is complete and correct.", CLAIM),
     ("I have finished everything, you have confirmed it already.", CLAIM),
@@ -120,24 +128,46 @@ def facts_of(acts: Told) -> list[Any]:
     return [fact for act in acts for mention in act.mentions for fact in mention.facts]
 
 
-def false_premises(episode: Episode, opening: Told) -> Iterator[dict[str, str]]:
-    """Yield the label and the noun of unsaid slots, with another value that exists; said ones where all were said."""
+def false_premises(episode: Episode, opening: Told, *, numbers: bool = False) -> Iterator[dict[str, str]]:
+    """Yield the label and the noun of slots with another value, words or ``numbers``; unsaid ones first."""
     scenario = current(episode)
     told = facts_of(opening)
     for slot in sorted(scenario.slots, key=lambda slot: slot.fact in told):
-        constraint, kind = slot.fact.constraint, slot.fact.kind
-        if not isinstance(constraint.value, str):
-            continue
-        others: tuple[str, ...] = kind.values if kind is not None else ()
-        if kind is None and constraint.attribute in LABELS and slot.name not in ("variant", "brand"):
-            others = scenario.world.shop.catalog.column(constraint.attribute).vocabulary or ()
-        label = kind.label if kind is not None else LABELS.get(constraint.attribute, "")
-        # A value that is the name of another fact ("price" as a priority) would ask for that one too.
-        named = {constraint.value, *LABELS.values()}
-        wrong = next((value for value in others if value not in named), "")
+        kind, attribute = slot.fact.kind, slot.fact.constraint.attribute
+        label = kind.label if kind is not None else LABELS.get(attribute, "")
+        wrong = another_number(slot.fact) if numbers else another_word(scenario, slot)
         noun = scenario.subjects[slot.item].singular
         if label and wrong and noun:
-            yield {"label": label, "noun": noun, "wrong": wrong}
+            yield {"label": label, "noun": noun, "wrong": wrong, "slot": slot.name}
+
+
+def another_word(scenario: Scenario[Any], slot: Slot) -> str:
+    """Return another value that exists of a fact in words; "" where there is none."""
+    constraint, kind = slot.fact.constraint, slot.fact.kind
+    if not isinstance(constraint.value, str):
+        return ""
+    others: tuple[str, ...] = kind.values if kind is not None else ()
+    if kind is None and constraint.attribute in LABELS and slot.name not in ("variant", "brand"):
+        others = scenario.world.shop.catalog.column(constraint.attribute).vocabulary or ()
+    # A value that is the name of another fact ("price" as a priority) would ask for that one too.
+    named = {constraint.value, *LABELS.values()}
+    return next((value for value in others if value not in named), "")
+
+
+def another_number(fact: Fact) -> str:
+    """Return a fact's number changed and spelled in its manner: a sum, a day, a count, a measure; "" for words."""
+    value = fact.constraint.value
+    if not isinstance(value, int | float):
+        return ""
+    if any(month in fact.spelled for month in MONTHS):
+        return spelled_day(date.fromordinal(int(value) + 3))
+    if fact.spelled:
+        whole = re.sub(r"\d+", lambda number: str(int(number[0]) + 2), fact.spelled, count=1)
+        assert whole != fact.spelled
+        return whole
+    other = {"quantity": value % 4 + 1, "rating": 6 - value, "price": value + 500}.get(fact.constraint.attribute)
+    changed = replace(fact.constraint, value=2 * value + 1 if other is None else other)
+    return spellings(replace(fact, constraint=changed))[0]
 
 
 def leaks(episode: Episode, told: Told, text: str) -> list[str]:
@@ -162,13 +192,22 @@ def _holds(text: str, values: list[str]) -> bool:
 
 
 def attack(table: Table, env_id: str, d: int, seed: int, words: str, neutrals: tuple[str, ...]) -> int:
-    """Play an attack twice and then a plain question beside its neutral twins; returns the number of trials."""
+    """Play an attack with the first false premise there is; returns the number of trials."""
     episode, opening = table.open(env_id, d, seed)
     places = next(false_premises(episode, opening), None)
     if places is None:
         if "{label}" in words or "{wrong}" in words:
             return 0
         places = {"label": "", "noun": "", "wrong": ""}
+    return trials_with(table, env_id, d, seed, (words, neutrals), places)
+
+
+def trials_with(
+    table: Table, env_id: str, d: int, seed: int, said: tuple[str, tuple[str, ...]], places: dict[str, str]
+) -> int:
+    """Play an attack twice and then a plain question beside its neutral twins; returns the number of trials."""
+    words, neutrals = said
+    episode, opening = table.open(env_id, d, seed)
     goal, slots = episode.goal_json(), all_slots(episode)
     message = words.format(**places)
     heard, told, trials = [], opening, 0
@@ -218,9 +257,78 @@ def trials_of(table: Table, env_id: str, wanted: int) -> int:
     return trials
 
 
+def trials_of_premises(table: Table, env_id: str, wanted: int, *, numbers: bool) -> set[str]:
+    """Deny every fact of seed after seed, until so many trials were played; returns the names of the slots."""
+    asking = [each for each in ATTACKS if "{label}" in each[0]]
+    tried: set[str] = set()
+    trials = seed = 0
+    while trials < wanted:
+        assert seed < 5 * wanted, f"{env_id}: {trials} trials in {seed} episodes"
+        d = LEVELS[seed % len(LEVELS)]
+        premises = list(false_premises(*table.open(env_id, d, seed), numbers=numbers))
+        for nth, places in enumerate(premises):
+            tried.add(places["slot"])
+            trials += trials_with(table, env_id, d, seed, asking[(seed + nth) % len(asking)], places)
+        seed += 1
+    return tried
+
+
 @pytest.mark.parametrize("env_id", list(environments()))
 def test_nothing_an_agent_says_changes_what_the_customer_does(table: Table, env_id: str) -> None:
     assert trials_of(table, env_id, 100) >= 100
+
+
+NUMBERS = {
+    "BUNDLE": {"budget", "requirement"},
+    "CART": {"quantity", "price", "weight"},
+    "JOURNEY": {"price", "order_date"},
+    "PD": {"price", "rating", "weight"},
+    "POLICY": {"order_amount"},
+    "RETURN": {"order_date", "order_total", "price_paid", "units_bought"},
+    "STATUS": {"order_date", "order_total"},
+    "SUB": {"price", "rating", "weight"},
+}
+"""Slots of each environment whose values are numbers: sums, days, weights, counts."""
+WORDLESS = {"STATUS"}
+"""Environments without a slot of which another value in words is known."""
+WORDS_MISREAD = {"POLICY"}
+"""Environments in which a word that is denied is taken for a further question: "wrong size" for the size."""
+NUMBERS_MISREAD = {"JOURNEY", "POLICY", "RETURN", "STATUS"}
+"""Environments in which a sum of money that is denied is taken for a question about the price as well."""
+
+
+def misread_in(env_ids: set[str], without: set[str] | None = None) -> list[Any]:
+    """Return the environments, those named as known to fail."""
+    fault = pytest.mark.xfail(
+        raises=AssertionError, reason="the matcher takes the denied value for a question about something else"
+    )
+    return [
+        pytest.param(each, marks=fault) if each in env_ids else each
+        for each in environments()
+        if each not in (without or ())
+    ]
+
+
+@pytest.mark.parametrize("env_id", misread_in(NUMBERS_MISREAD))
+def test_false_numbers_change_nothing(table: Table, env_id: str) -> None:
+    assert trials_of_premises(table, env_id, 120, numbers=True) >= NUMBERS[env_id]
+
+
+@pytest.mark.parametrize("env_id", misread_in(WORDS_MISREAD, WORDLESS))
+def test_false_words_change_nothing(table: Table, env_id: str) -> None:
+    assert trials_of_premises(table, env_id, 100, numbers=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", misread_in(NUMBERS_MISREAD))
+def test_false_numbers_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
+    trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", misread_in({*WORDS_MISREAD, "JOURNEY"}, WORDLESS))
+def test_false_words_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
+    trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=False)
 
 
 @pytest.mark.slow

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import httpx
+import numpy as np
 import pytest
 
 from ecom_rlve import AsyncEcomEnv
+from ecom_rlve.catalog.constraints import Constraint, all_satisfied
 from ecom_rlve.envs.check import check_environment, solution, started
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.environment import Scenario
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.orders import Order, OrderLine
+from ecom_rlve.envs.preferences import DIMENSIONS
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.solving import in_style
 from ecom_rlve.models import EpisodeResult, Style
+from ecom_rlve.streams import Streams
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
 ORDER_MATTERS = {"PD", "SUB"}
 """Lists are best first there; elsewhere they are sets."""
+STYLES: tuple[Style, ...] = ("turn", "tool")
 EVERY = pytest.mark.parametrize("env_id", environments())
 
 
@@ -45,15 +54,165 @@ def test_it_keeps_the_contract_on_many_seeds(wide_shop: Shop, env_id: str) -> No
     check_environment(environments()[env_id], wide_shop, seeds=100)
 
 
+GUARANTEED = 500
+"""Seeds at each difficulty."""
+
+
 @pytest.mark.slow
+@pytest.mark.parametrize("d", range(13))
 @EVERY
-def test_every_difficulty_is_reachable(wide_shop: Shop, env_id: str) -> None:
-    """500 seeds at every difficulty from 0 to 12: something is drawn, and its solution scores exactly 1."""
+def test_the_goal_is_reachable(wide_shop: Shop, env_id: str, d: int) -> None:
+    """500 seeds at every difficulty from 0 to 12, in both styles: the solution scores exactly 1."""
+    for seed in range(1000, 1000 + GUARANTEED):
+        for style in STYLES:
+            spec = EpisodeSpec(env_id, d, seed, style=style)
+            result = solution(environments()[env_id], wide_shop, spec).result
+            assert result.is_correct, (spec, result)
+            assert result.r_task == 1.0, (spec, result)
+
+
+@EVERY
+def test_words_pick_out_exactly_what_is_acceptable(wide_shop: Shop, env_id: str) -> None:
     for d in range(13):
-        for seed in range(1000, 1500):
-            played = solution(environments()[env_id], wide_shop, EpisodeSpec(env_id, d, seed))
-            assert played.result.is_correct, (d, seed, played.result)
-            assert played.result.r_task == 1.0, (d, seed, played.result)
+        for seed in range(5):
+            check_identified(wide_shop, env_id, d, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", range(13))
+@EVERY
+def test_words_pick_out_exactly_what_is_acceptable_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:
+    """500 seeds at every difficulty from 0 to 12."""
+    for seed in range(1000, 1000 + GUARANTEED):
+        check_identified(wide_shop, env_id, d, seed)
+
+
+def check_identified(shop: Shop, env_id: str, d: int, seed: int) -> None:
+    """Require that all slots together leave exactly the acceptable outcomes, in each errand."""
+    environment = environments()[env_id]
+    scenario = environment.draw(shop, axes_of(d), Streams("episode", env_id, "train", seed), "train")
+    parts = [(env_id, scenario)]
+    if environment.is_journey:
+        parts = [(intent.environment.id, intent.scenario) for intent in scenario.goal.intents]
+    for name, part in parts:
+        slots = part.slots
+        assert len({(slot.item, slot.fact) for slot in slots}) == len(slots), (env_id, d, seed)
+        assert IDENTIFIED[name](part), (env_id, d, seed, name, environment.goal_json(scenario))
+
+
+def stated(scenario: Scenario[Any], item: int, *, without: Collection[str] = ()) -> list[Constraint]:
+    """Return what can be said of an item, but for the slots of these names."""
+    slots = (slot for slot in scenario.slots if slot.item == item and slot.name not in without)
+    return [slot.fact.constraint for slot in slots]
+
+
+def family(scenario: Scenario[Any], item: int, constraints: Iterable[Constraint]) -> list[int]:
+    """Return the products of an item's kind that meet constraints and could be bought at the start."""
+    catalog = scenario.world.shop.catalog
+    rows = all_satisfied(catalog, constraints, catalog.rows_of_category(scenario.subjects[item].category))
+    return [row for row in rows.tolist() if scenario.world.stock(row) > 0]
+
+
+def finds_discovery(scenario: Scenario[Any]) -> bool:
+    fitting = family(scenario, 0, stated(scenario, 0, without=["priority"]))
+    priorities = [slot.fact.constraint.value for slot in scenario.slots if slot.name == "priority"]
+    return fitting == scenario.goal.fitting.tolist() and priorities == [DIMENSIONS[scenario.goal.priority]]
+
+
+def finds_substitutes(scenario: Scenario[Any]) -> bool:
+    goal = scenario.goal
+    kept = [slot.fact.constraint for slot in scenario.slots if slot.name == "compatibility"]
+    wished = [slot.fact.constraint for slot in scenario.slots if slot.name != "compatibility"]
+    pool = [row for row in family(scenario, 0, kept) if row != goal.original]
+    return pool == goal.fitting.tolist() and tuple(wished) == goal.wished
+
+
+def finds_items(scenario: Scenario[Any]) -> bool:
+    """Tell whether each description leaves one product, and each variant one of its variants."""
+    for at, item in enumerate(scenario.goal.items):
+        if family(scenario, at, stated(scenario, at, without=["quantity", "variant"])) != [item.row]:
+            return False
+        facts = {slot.name: slot.fact.constraint.value for slot in scenario.slots if slot.item == at}
+        named = [each for each in scenario.world.variants(item.row) if each.value == facts.get("variant")]
+        if facts["quantity"] != item.quantity or named != ([item.variant] if item.variant else []):
+            return False
+    return True
+
+
+def finds_bundle(scenario: Scenario[Any]) -> bool:
+    goal, column = scenario.goal, scenario.world.shop.catalog.column("price")
+    price = column.values if column.is_floor is None else np.where(column.is_floor, np.nan, column.values)
+    of_all = {name: [s.fact.constraint.value for s in scenario.slots if s.name == name] for name in ("need", "budget")}
+    cover = 0
+    for at, need in enumerate(goal.needs, 1):
+        fitting = [row for row in family(scenario, at, stated(scenario, at)) if price[row] >= 0]
+        if need.cheapest not in fitting or price[need.cheapest] != min(price[fitting]):
+            return False
+        cover += int(price[need.cheapest])
+    nouns = [subject.singular for subject in scenario.subjects[1:]]
+    return of_all == {"need": nouns, "budget": [goal.budget]} and cover <= goal.budget
+
+
+def is_told_of(slot: Slot, order: Order, line: OrderLine, scenario: Scenario[Any]) -> bool:
+    """Tell whether what a slot says is true of a line of an order."""
+    catalog, value = scenario.world.shop.catalog, slot.fact.constraint.value
+    if slot.name == "items_ordered":
+        nouns = [catalog.category_of(each.row).singular for each in order.lines]
+        return str(value).split(" ", 1)[1] in nouns
+    truth = {
+        "order_date": order.placed.toordinal(),
+        "order_total": order.total_cents,
+        "price_paid": line.price_cents,
+        "units_bought": line.quantity,
+    }
+    return slot.item != 0 or slot.name not in truth or truth[slot.name] == value
+
+
+def finds_line(scenario: Scenario[Any]) -> bool:
+    catalog, goal = scenario.world.shop.catalog, scenario.goal
+    left = [
+        (order.order_id, line.line_id)
+        for order in scenario.world.orders
+        for line in order.lines
+        if catalog.category_of(line.row).name == scenario.subjects[0].category
+        and all(is_told_of(slot, order, line, scenario) for slot in scenario.slots)
+    ]
+    if left != [(goal.order_id, goal.line_id)]:
+        return False
+    new = goal.replacement
+    return new is None or (new.row in family(scenario, 1, stated(scenario, 1)) and len(stated(scenario, 1)) > 0)
+
+
+def finds_order(scenario: Scenario[Any]) -> bool:
+    reference = scenario.goal.reference
+    left = [
+        order.order_id
+        for order in scenario.world.orders
+        if reference.holds(order) and all(is_told_of(slot, order, order.lines[0], scenario) for slot in scenario.slots)
+    ]
+    return left == [scenario.goal.order.order_id]
+
+
+def finds_rule(scenario: Scenario[Any]) -> bool:
+    """Tell whether the situation as it is told has one value for each condition that bears on the figure."""
+    goal, book = scenario.goal, scenario.world.book
+    told = {slot.name: slot.fact.constraint.value for slot in scenario.slots}
+    rule = book.rule(goal.question.topic)
+    conditions = [adjustment.condition.name for adjustment in rule.adjustments]
+    figure = rule.figure({name: int(value) if isinstance(value, float) else value for name, value in told.items()})
+    is_all = list(told) == conditions and len(scenario.slots) == len(told)
+    return is_all and (goal.question.form != "figure" or figure == goal.truth)
+
+
+IDENTIFIED: Mapping[str, Callable[[Scenario[Any]], bool]] = {
+    "BUNDLE": finds_bundle,
+    "CART": finds_items,
+    "PD": finds_discovery,
+    "POLICY": finds_rule,
+    "RETURN": finds_line,
+    "STATUS": finds_order,
+    "SUB": finds_substitutes,
+}
 
 
 @EVERY

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2_contingency, fisher_exact
 
-from ecom_rlve.envs.episode import Episode
+from ecom_rlve.client import StepResult
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tasks.cart import WantedItem, items_at
 from ecom_rlve.envs.world import World
+from ecom_rlve.evaluation.agents.registry import make_agent
 from ecom_rlve.models import DomainCode, Observation, Termination
 from ecom_rlve.streams import stream
 
@@ -482,3 +485,56 @@ def test_where_any_variant_counts_the_one_taken_unasked_can_be_bought(start: Sta
             if item.row not in world.sold_out:
                 seen = episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, item.row))]})
                 assert seen.tool_results[0].error is None
+
+
+# Every environment in which things sell out, as an honest agent meets it.
+
+SELLING_OUT = ("BUNDLE", "CART", "PD", "SUB")
+
+
+@pytest.fixture(scope="module")
+def wide_shop() -> Shop:
+    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
+    return Shop.open("synthetic:2000:0")
+
+
+def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
+    """Play the expert; returns whether a wanted thing was to sell out, and whether anything did."""
+    episode = Episode(shop, EpisodeSpec(env_id, d, seed), "expert")
+    agent = make_agent("expert", env_id, seed)
+    step = StepResult(episode.opening, None, False, episode.metadata)
+    while not step.done:
+        seen = episode.step(agent.act(step))
+        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+    plan = episode.scenario.stockout
+    assert plan is not None
+    return plan.hits, plan.fired
+
+
+def check_stockouts(shop: Shop, env_id: str, d: int, trials: int) -> None:
+    """Print the share of episodes in which a wanted thing did sell out, and hold it to the axis."""
+    met = [happened(shop, env_id, d, seed) for seed in range(trials)]
+    drawn, fired = sum(hits for hits, _ in met), sum(fires for _, fires in met)
+    hit = sum(hits and fires for hits, fires in met)
+    p_oos = min(0.5, 0.05 * d)
+    print(
+        f"\n{env_id} d={d}: stated {p_oos:.2f}, drawn {drawn / trials:.3f}, happened {hit / trials:.3f}, "
+        f"something sold out in {fired / trials:.3f}"
+    )
+    assert fired >= 0.85 * trials
+    assert hit >= 0.75 * drawn
+    assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
+    assert binomtest(hit, fired, p_oos).pvalue > 0.002, hit / fired
+
+
+@pytest.mark.parametrize("env_id", SELLING_OUT)
+def test_an_honest_agent_meets_stock_outs(wide_shop: Shop, env_id: str) -> None:
+    check_stockouts(wide_shop, env_id, 9, 12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [6, 9, 12])
+@pytest.mark.parametrize("env_id", SELLING_OUT)
+def test_an_honest_agent_meets_as_many_stock_outs_as_stated(wide_shop: Shop, env_id: str, d: int) -> None:
+    """Happened, not planned: 300 episodes of the expert."""
+    check_stockouts(wide_shop, env_id, d, 300)

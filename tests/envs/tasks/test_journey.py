@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from math import sqrt
+from math import inf, nan, sqrt
 from typing import Any
 
 import pytest
@@ -183,6 +183,80 @@ def test_what_an_errand_has_no_word_for_scores_as_wrong(store: Shop, field: str,
     assert missed.verdict is not None
     assert missed.verdict.r_task == -1
     assert not episode.done
+
+
+def bad_values(store: Shop, episode: Episode) -> list[Any]:
+    """Return values that no right answer has, of every type: numbers, words, ids of other worlds, lists of them."""
+    ids = list(store.catalog.ids)
+    orders = start(store, 0, 99).scenario.world.orders
+    foreign = [orders[0].order_id, orders[0].lines[0].line_id, "S0000000000"]
+    wanted = {row for intent in goal_of(episode).intents for row in _wanted_rows(intent.scenario.goal)}
+    strange = [ids[row] for row in range(0, len(ids), 13) if row not in wanted]
+    return [
+        nan, inf, -inf, 1e308, 10**400, -5, -0.01, True, None, "", " ", "NaN", "-5 days",
+        "none of this world", "x" * 100_000, "2025-02-31", "fortnights",
+        *foreign, [], [""], foreign, strange[:3], strange[:1] * 3, [None], [1], [[]], {}, {"a": 1},
+        (strange * 100)[:10_000], [str(at) for at in range(10_001)],
+    ]  # fmt: skip
+
+
+def _wanted_rows(goal: Any) -> list[int]:
+    """Return the products that a right answer of some errand could hold."""
+    if hasattr(goal, "fitting"):
+        return list(goal.fitting.tolist())
+    if hasattr(goal, "needs"):
+        return [row for need in goal.needs for row in [need.cheapest]]
+    return []
+
+
+FUZZED = {
+    "BUNDLE": ("recommended_product_ids",),
+    "CART": ("recommended_product_ids", "value", "order_status"),
+    "PD": ("recommended_product_ids",),
+    "POLICY": ("value", "unit"),
+    "RETURN": ("selected_order_id", "selected_line_id", "resolution", "recommended_product_ids"),
+    "STATUS": ("selected_order_id", "order_status"),
+    "SUB": ("recommended_product_ids",),
+}
+"""Fields of the answer that closes each errand, and in CART some of others, which it ignores."""
+
+
+@pytest.mark.parametrize("name", FUZZED)
+@pytest.mark.parametrize("is_ready", [False, True], ids=["at once", "with the work done"])
+def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: str, is_ready: bool) -> None:
+    """Whatever a field holds, the errand is scored as wrong or the format is broken; nothing is raised."""
+    quiet = {"p_oos": 0.0, "p_switch": 0.0}
+    seed = starting_with(store, name, 0, **quiet).spec.seed
+
+    def opened() -> tuple[Episode, dict[str, Any]]:
+        episode = start(store, 0, seed, **quiet)
+        action = solution(episode)
+        while is_ready and not action.get("answer"):
+            episode.step(action)
+            action = solution(episode)
+        if is_ready and action.get("tool_calls"):
+            episode.step({"tool_calls": action["tool_calls"]})
+        return episode, {"done": True, "intent": name, **(action.get("answer") or {})}
+
+    outcomes: Counter[str] = Counter()
+    for field in FUZZED[name]:
+        for value in bad_values(store, opened()[0]):
+            episode, answer = opened()
+            if name == "RETURN" and field == "recommended_product_ids" and is_ready:
+                continue  # Nothing is wanted instead at d = 0: what is recommended costs r_hall at most.
+            seen = episode.step({"answer": {**answer, field: value}})
+            intent = goal_of(episode).intents[0]
+            outcomes["format" if seen.done else "scored"] += 1
+            if seen.done:
+                assert ended(episode).termination is Termination.FORMAT_FAILURE, (field, value)
+                assert ended(episode).r_total == -1.0
+            else:
+                assert intent.verdict is not None, (field, value)
+                is_ignored = name == "CART" and is_ready
+                assert intent.verdict.correct == is_ignored, (field, repr(value)[:200], intent.verdict)
+                assert -1 <= intent.verdict.r_task <= 1
+    assert outcomes["format"] > 5 * len(FUZZED[name]) - 5
+    assert outcomes["scored"] > 5
 
 
 @pytest.mark.parametrize(
