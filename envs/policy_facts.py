@@ -51,7 +51,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
         "ship to", "where do you live", "where should it", "where is it", "location",
     ),
     "season": (
-        "season of purchase", "sale", "which sale", "sale period", "promotion", "when did you buy",
+        "season of purchase", "sale", "sale period", "promotion", "when did you buy",
         "when was it bought", "when did you order", "time of purchase", "during which",
     ),
     "sales_channel": (

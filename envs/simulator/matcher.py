@@ -37,6 +37,8 @@ _NUMBERS = frozenset(NUMBER_WORDS[1:]) | frozenset(map(str, range(1, 11)))
 _CONDITIONS = frozenset(("if", "case"))
 _KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder", "confirm", "see", "tell"))
 _DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
+_DAYS = frozenset(("day", "days"))
+"""After a number they measure a time and name no date."""
 _TRAILING = " \t\r\n\"')]”*_"
 
 
@@ -167,8 +169,15 @@ def _note_questions(tokens: list[str], nouns: Nouns, topics: Topics, notes: _Not
         if not (is_condition and event.is_unknowable):
             clauses[-1].append(event)
         at = event.end
-    notes.asked += asked_pairs(clauses)
+    notes.asked += asked_pairs([_without_bare_numbers(clause) for clause in clauses])
     notes.unknowable += [event.name for clause in clauses for event in clause if event.is_unknowable]
+
+
+def _without_bare_numbers(clause: Clause) -> Clause:
+    """Return a clause without what only a unit names, where something else is named: "is the order total $20"."""
+    if not any(event.name and not event.is_bare_number for event in clause):
+        return clause
+    return [event for event in clause if not event.is_bare_number]
 
 
 def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns, phrases: Phrases) -> bool:
@@ -222,6 +231,8 @@ def _phrase_at(tokens: Sequence[str], at: int, phrases: Phrases) -> Phrase | Non
 
 
 def _is_no_name(tokens: Sequence[str], at: int) -> bool:
+    if tokens[at] in _DAYS and at > 0 and tokens[at - 1].isdigit():
+        return True
     if tokens[at] not in NOT_NAMES:
         return False
     before, after = NOT_NAMES[tokens[at]]
@@ -253,10 +264,10 @@ def _value_at(tokens: Sequence[str], at: int, values: Mapping[str, str]) -> tupl
 def _number_at(tokens: Sequence[str], at: int) -> Event | None:
     token = tokens[at]
     if token[0] == "$":
-        return Event(at, at + 1, name="price")
+        return Event(at, at + 1, name="price", is_bare_number=True)
     if not token[0].isdigit():
         return None
     joined = _NUMBER_WITH_UNIT.fullmatch(token)
     unit = joined[1] if joined else tokens[at + 1] if at + 1 < len(tokens) else ""
     name = UNITS.get(unit)
-    return Event(at, at + 1 if joined else at + 2, name=name) if name else None
+    return Event(at, at + 1 if joined else at + 2, name=name, is_bare_number=True) if name else None

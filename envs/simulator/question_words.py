@@ -173,11 +173,11 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 @lru_cache(maxsize=256)
 def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
-    """Return :data:`PHRASES` with the names of further kinds of facts, which go first."""
+    """Return :data:`PHRASES` with the names and the values of further kinds of facts, which go first."""
     added = [
         Phrase((*first, ending), kind.name)
         for kind in kinds
-        for text in (kind.label, *kind.words)
+        for text in (kind.label, *kind.words, *kind.values)
         for *first, last in (text.casefold().split(),)
         for ending in _plurals(last)
     ]

@@ -46,6 +46,8 @@ class Event(NamedTuple):
     yields_to: frozenset[str] = frozenset()
     """Attributes that take the question over where they begin at most ``reach`` words further on."""
     reach: int = 0
+    is_bare_number: bool = False
+    """A number with a unit, which names what such numbers are about where nothing else does."""
 
 
 Clause = list[Event]
