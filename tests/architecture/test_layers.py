@@ -45,7 +45,11 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 }
 """Module -> (further layers it may import, why)."""
 
-COMES_WITH = {"pydantic_core": "pydantic", "starlette": "fastapi"}
+COMES_WITH = {
+    "pydantic_core": "pydantic",
+    "sentence_transformers": "sentence-transformers",
+    "starlette": "fastapi",
+}
 """Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one."""
 
 BANNED_MODULES = {"random", "secrets", "uuid"}
@@ -158,9 +162,9 @@ def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
 
 
 def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
-    """A client module may use the base dependencies only, every other module those of ``[server]`` too."""
+    """A client module may use the base dependencies only, all others those of ``[server]`` and ``[sentence]`` too."""
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    everything = base | extra_names("server", pyproject["project"])
+    everything = base | extra_names("server", pyproject["project"]) | extra_names("sentence", pyproject["project"])
     distributions = packages_distributions()
     offences = {}
     for name, tree in trees.items():
