@@ -12,10 +12,12 @@ float32: every inner product, and every partial sum of one, stays below 2**24 an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from math import floor, log2, sqrt
+from typing import Protocol
 from zlib import crc32
 
 import numpy as np
@@ -25,12 +27,12 @@ from sklearn.preprocessing import normalize  # type: ignore[import-untyped]
 from sklearn.utils.extmath import randomized_svd  # type: ignore[import-untyped]
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from ecom_rlve.catalog.words import Bags
+from ecom_rlve.catalog.scaling import scaled
+from ecom_rlve.catalog.vocabulary import Vocabulary
+from ecom_rlve.catalog.words import Bags, split_words
 from ecom_rlve.streams import stream
 
 DIMENSIONS = 192
-LENGTH = 127
-"""Euclidean length of every vector before its elements are rounded to integers, hence their bound."""
 _WORD_BUCKETS = 2**15
 _GRAM_BUCKETS = 2**15
 _GRAM_SIZES = (3, 4, 5)
@@ -48,7 +50,17 @@ _FIT_PRODUCTS = 5_000
 _SMALLEST_COMPONENT = 1e-3
 """Components below this share of the largest singular value carry rounding noise and are dropped."""
 _CACHED_WORDS = 16_384
-_CHUNK = 16_384
+_CHUNK = 65_536
+"""Words whose features are held at a time."""
+
+
+class QueryEmbedder(Protocol):
+    """Turns a query into a vector. Safe to use from several threads."""
+
+    dimensions: int
+
+    def encode(self, query: str) -> NDArray[np.float32]:
+        """Return the vector of a query: whole numbers from -127 to 127; zero where nothing of it is known."""
 
 
 def gram_features(word: str) -> tuple[list[int], int]:
@@ -100,33 +112,29 @@ class Projection:
 class LocalEmbedder:
     """Embeds products and queries; see the module's text."""
 
-    def __init__(self, projection: Projection, vocabulary: Mapping[str, int]) -> None:
+    def __init__(self, projection: Projection, vocabulary: Vocabulary) -> None:
         self.projection = projection
         self.dimensions = int(projection.rows.shape[1])
         self._vocabulary = vocabulary
         self._vector_of = lru_cache(_CACHED_WORDS)(self._word_vector)
 
     @classmethod
-    def fit(cls, bags: Bags, features: csr_matrix) -> LocalEmbedder:
-        """Fit on the products' words; ``features`` are those of the vocabulary, in its order."""
-        return cls(_fitted(bags, features), bags.number_of)
+    def fit(cls, bags: Bags) -> LocalEmbedder:
+        """Fit on the products' words."""
+        return cls(_fitted(bags), bags.vocabulary)
 
-    def embed(self, bags: Bags, features: csr_matrix) -> NDArray[np.float32]:
-        """Return the products' vectors, shape (products, dimensions)."""
-        words = self.projection.project(features)
-        vectors = np.empty((bags.size, self.dimensions), dtype=np.float32)
-        for start in range(0, bags.size, _CHUNK):
-            rows = np.arange(start, min(start + _CHUNK, bags.size))
-            vectors[rows] = scaled(_incidence(bags, rows) @ words)
-        return vectors
+    def write_word_vectors(self, out: NDArray[np.int32]) -> None:
+        """Write the vector of every word of the vocabulary, shape (words, dimensions)."""
+        for start, features in _features_in_chunks(self._vocabulary):
+            out[start : start + features.shape[0]] = self.projection.project(features)
 
-    def encode(self, words: Sequence[str]) -> NDArray[np.float32]:
+    def encode(self, query: str) -> NDArray[np.float32]:
         """Return the vector of a query's different words, shape (dimensions,); zero where nothing is known.
 
         A word that no product has is read through its n-grams, so that a misspelt one lies near the right one.
         """
         total = np.zeros(self.dimensions, dtype=np.int64)
-        for word in words:
+        for word in split_words(query):
             total += self._vector_of(word)
         return np.asarray(scaled(total[None])[0])
 
@@ -138,38 +146,41 @@ class LocalEmbedder:
         return np.asarray(vector)
 
 
-def scaled(sums: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return integer rows brought to the length LENGTH and rounded to integers; zero rows stay zero.
+def embedded(bags: Bags, word_vectors: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int8]:
+    """Return the vectors of a range of products from those of their words, shape (products, dimensions)."""
+    weights = _incidence(bags, np.arange(start, stop))
+    words, places = np.unique(weights.indices, return_inverse=True)
+    weights = csr_matrix((weights.data, places, weights.indptr), shape=(stop - start, len(words)))
+    return scaled(weights @ word_vectors[words].astype(np.int64)).astype(np.int8)
 
-    Exact up to one correctly rounded square root and division: with at most MAX_WORDS words the squares' sum
-    stays below 2**63.
-    """
-    squares = np.einsum("ij,ij->i", sums, sums)
-    lengths = np.sqrt(np.maximum(squares, 1).astype(np.float64))
-    return np.asarray(np.rint(sums * LENGTH / lengths[:, None]), dtype=np.float32)
+
+def _features_in_chunks(vocabulary: Vocabulary) -> Iterator[tuple[int, csr_matrix]]:
+    """Yield the features of all words, and the number of the first of each chunk."""
+    words = iter(vocabulary)
+    for start in range(0, len(vocabulary), _CHUNK):
+        yield start, features_of(islice(words, _CHUNK))
 
 
 def _incidence(bags: Bags, rows: NDArray[np.int64]) -> csr_matrix:
     """Return the matrix of ``rows`` by vocabulary that weighs each word by where the product has it, as int64."""
-    bounds = [(bags.offsets[row], bags.offsets[row + 1]) for row in rows]
-    numbers = np.concatenate([bags.numbers[start:end] for start, end in bounds])
-    lengths = np.array([end - start for start, end in bounds], dtype=np.int64)
+    lengths, numbers = bags.gathered(rows)
     ends = np.cumsum(lengths)
     places = np.arange(len(numbers)) - np.repeat(ends - lengths, lengths)
     weights = np.where(places < np.repeat(bags.telling[rows], lengths), _TELLING_WEIGHT, 1)
     offsets = np.concatenate(([0], ends))
-    return csr_matrix((weights.astype(np.int64), numbers, offsets), shape=(len(rows), len(bags.number_of)))
+    return csr_matrix((weights.astype(np.int64), numbers, offsets), shape=(len(rows), len(bags.vocabulary)))
 
 
-def _fitted(bags: Bags, features: csr_matrix) -> Projection:
+def _fitted(bags: Bags) -> Projection:
     """Return the rounded projection; features outside the sample have no vector."""
-    idf = _feature_idf(bags, features)
-    sample = _incidence(bags, _sample_rows(bags, features)) @ features
+    idf, features_per_product = _feature_statistics(bags)
+    sample = _sample(bags, features_per_product)
     used = np.unique(sample.indices)
-    places = np.zeros(features.shape[1], dtype=np.int32)
+    places = np.zeros(len(idf), dtype=np.int32)
     if not used.size:
         return Projection(places, np.zeros((1, 1), dtype=np.int16))
-    weighted = normalize(sample.tocsc()[:, used].tocsr().astype(np.float64).multiply(idf[used]).tocsr())
+    seen: csr_matrix = sample.tocsc()[:, used].tocsr().astype(np.float64)
+    weighted = normalize(csr_matrix(seen.multiply(idf[used])))
     count = min(DIMENSIONS, *weighted.shape)
     seed = int(stream(0, "embedder", "svd").integers(2**31))
     # flip_sign makes the signs canonical: the largest loading of each component is positive.
@@ -187,15 +198,27 @@ def _fitted(bags: Bags, features: csr_matrix) -> Projection:
     return Projection(places, rows)
 
 
-def _feature_idf(bags: Bags, features: csr_matrix) -> NDArray[np.float64]:
-    """Return each bucket's inverse document frequency, from an upper bound of its frequency: the sum over its words."""
-    present = features.astype(bool).astype(np.int64)
-    frequency = np.minimum(bags.size, present.T @ bags.document_frequency)
-    return np.asarray(np.log((1 + bags.size) / (1 + frequency)) + 1)
+def _feature_statistics(bags: Bags) -> tuple[NDArray[np.float64], float]:
+    """Return each bucket's inverse document frequency, and the mean number of features of a product's words.
+
+    The frequency of a bucket is taken at its upper bound: the sum over its words.
+    """
+    frequency = np.zeros(_GRAM_BUCKETS + _WORD_BUCKETS, dtype=np.int64)
+    entries = 0
+    for start, features in _features_in_chunks(bags.vocabulary):
+        products = bags.document_frequency[start : start + features.shape[0]].astype(np.int64)
+        frequency += features.astype(bool).astype(np.int64).T @ products
+        entries += int(np.diff(features.indptr) @ products)
+    idf = np.log((1 + bags.size) / (1 + np.minimum(bags.size, frequency))) + 1
+    return np.asarray(idf), entries / bags.size
 
 
-def _sample_rows(bags: Bags, features: csr_matrix) -> NDArray[np.int64]:
-    per_word = np.diff(features.indptr)
-    per_product = per_word[bags.numbers].sum() / bags.size
-    count = min(bags.size, _FIT_PRODUCTS, max(1, int(_FIT_ENTRIES / max(1.0, per_product))))
-    return np.sort(stream(0, "embedder", "sample").choice(bags.size, size=count, replace=False))
+def _sample(bags: Bags, features_per_product: float) -> csr_matrix:
+    """Return the products that the SVD sees by their features."""
+    count = min(bags.size, _FIT_PRODUCTS, max(1, int(_FIT_ENTRIES / max(1.0, features_per_product))))
+    rows = np.sort(stream(0, "embedder", "sample").choice(bags.size, size=count, replace=False))
+    weights = _incidence(bags, rows)
+    numbers, places = np.unique(weights.indices, return_inverse=True)
+    weights = csr_matrix((weights.data, places, weights.indptr), shape=(count, len(numbers)))
+    sample: csr_matrix = weights @ features_of(bags.vocabulary.words[number] for number in numbers.tolist())
+    return sample

@@ -1,13 +1,17 @@
 """Exact nearest products: inner products of integer vectors, best first, ties by row.
 
 Elements are whole numbers of one byte, so that a scan over all rows is bound by little memory, and products and sums of
-them are exact in float32. The scan is FAISS's, and reads the array in place: a memory-mapped one is shared by all
-worker processes.
+them are exact in float32, in whatever order a processor adds them. FAISS scans; a file is memory-mapped and shared by
+all worker processes.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Protocol, TypeVar
 
 import faiss
 import numpy as np
@@ -15,105 +19,192 @@ from numpy.typing import NDArray
 
 from ecom_rlve.catalog.errors import IndexMismatchError
 
-_TIE_ROOM = 28
+LEAST, MOST = -128, 127
+"""Bounds of a vector's elements."""
+TIE_ROOM = 28
 """Rows fetched beyond those asked for, to see whether ties were cut off."""
-_SCAN_SHARE = 8
+_SCAN_SHARE = 3
 """Above one row in this many, a scan that skips the others is cheaper than gathering some."""
-_LEAST, _MOST = -128, 127
-_GATHERED = 1 << 14
+_GATHERED = 1 << 15
 """Rows that are gathered at a time."""
+
+Found = tuple[NDArray[np.float32], NDArray[np.int32]]
+"""Scores and rows."""
+Index = TypeVar("Index", bound=faiss.Index)
 
 
 class VectorIndex(Protocol):
-    """Finds the rows whose vectors have the largest inner product with a query's."""
+    """Finds the rows whose vectors have the largest inner product with a query's. Safe to use from several threads.
+
+    The first rows for k are the first of those for any larger k.
+    """
 
     fingerprint: str
     """Of the catalog whose products the vectors are."""
     size: int
 
     def search(self, query: NDArray[np.float32], k: int) -> NDArray[np.int32]:
-        """Return the best ``min(k, size)`` rows, best first, ties by row."""
+        """Return ``min(k, size)`` of the nearest rows, best first, ties by row."""
+
+    def search_many(self, queries: NDArray[np.float32], k: int) -> list[NDArray[np.int32]]:
+        """Return what :meth:`search` returns for each of ``queries``, shape (queries, dimensions)."""
 
     def search_subset(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
-        """Return the best ``min(k, len(rows))`` of the different ``rows``, best first, ties by row; always exact."""
+        """Return ``min(k, len(rows))`` of the nearest of the different ``rows``, best first, ties by row."""
 
 
-def packed(vectors: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return vectors of whole numbers from -128 to 127 as the bytes that :class:`FlatIndex` reads, in FAISS's format.
+def flat_index(vectors: NDArray[np.float32] | NDArray[np.int8]) -> faiss.Index:
+    """Return the FAISS index that :class:`FlatIndex` reads, of vectors of whole numbers from -128 to 127.
 
     Raises :class:`IndexMismatchError` where there are none, and ``ValueError`` for other numbers.
     """
     if not len(vectors):
         raise IndexMismatchError("the index holds no vectors; build it from a catalog with products")
-    if vectors.min() < _LEAST or vectors.max() > _MOST or (np.rint(vectors) != vectors).any():
-        raise ValueError(f"vectors must hold whole numbers from {_LEAST} to {_MOST}")
     index = faiss.IndexScalarQuantizer(
         vectors.shape[1], faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
     )
-    index.add(np.ascontiguousarray(vectors, dtype=np.float32))
-    return np.asarray(faiss.serialize_index(index))
+    for start in range(0, len(vectors), _GATHERED):
+        index.add_sa_codes(codes_of(vectors[start : start + _GATHERED]))
+    return index
+
+
+def codes_of(vectors: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.uint8]:
+    """Return each element less the least one, which is FAISS's code of it; raises ``ValueError`` for other numbers."""
+    if vectors.dtype == np.int8:
+        return np.ascontiguousarray(vectors).view(np.uint8) ^ np.uint8(-LEAST)
+    if not (vectors.min() >= LEAST and vectors.max() <= MOST and (np.rint(vectors) == vectors).all()):
+        raise ValueError(f"vectors must hold whole numbers from {LEAST} to {MOST}")
+    return (vectors - LEAST).astype(np.uint8)
 
 
 class FlatIndex:
     """Scores every row; exact at any size."""
 
-    def __init__(self, content: NDArray[np.uint8], fingerprint: str) -> None:
-        """Read what :func:`packed` made, where it lies; raises :class:`IndexMismatchError` for anything else."""
-        # Parallelism comes from request threads; this is the only place that sets FAISS's own.
-        faiss.omp_set_num_threads(1)
-        self.content = content
-        self._reader = faiss.ZeroCopyIOReader(faiss.swig_ptr(content), content.nbytes)  # type: ignore[attr-defined]
-        try:
-            self._scan = faiss.read_index(self._reader, faiss.IO_FLAG_MMAP_IFC)
-        except RuntimeError as error:
-            raise IndexMismatchError(f"FAISS cannot read the index: {error}") from error
+    def __init__(self, content: NDArray[np.uint8] | Path, fingerprint: str) -> None:
+        """Read a :func:`flat_index` from the bytes or the file it was written to; a file is mapped, not read.
+
+        Raises :class:`IndexMismatchError` for anything else.
+        """
+        self._scan = read_index(content, faiss.IndexScalarQuantizer)
         self.fingerprint = fingerprint
-        self.size = int(self._scan.ntotal)
-        shape = (self.size, int(self._scan.d))
-        # The codes, each an element less the least one, are the last thing in the format.
-        self._codes = content[content.nbytes - shape[0] * shape[1] :].reshape(shape)
+        self.size, self.dimensions = int(self._scan.ntotal), int(self._scan.d)
+        # The codes are the last thing in the format.
+        raw = np.asarray(np.memmap(content, dtype=np.uint8, mode="r")) if isinstance(content, Path) else content
+        self._codes = raw[raw.nbytes - self.size * self.dimensions :].reshape(self.size, self.dimensions)
 
     def search(self, query: NDArray[np.float32], k: int) -> NDArray[np.int32]:
         """Return the best ``min(k, size)`` rows, best first, ties by row."""
-        return self._scanned(query, k, self.size, None)
+        return self.search_many(query[None], k)[0]
+
+    def search_many(self, queries: NDArray[np.float32], k: int) -> list[NDArray[np.int32]]:
+        """Return what :meth:`search` returns for each of ``queries``, shape (queries, dimensions)."""
+        if k < 1:
+            return [np.zeros(0, dtype=np.int32)] * len(queries)
+        one_thread()
+        scores, rows = self._scan.search(queries, min(self.size, k + TIE_ROOM))
+        return [
+            best_of((some, numbers.astype(np.int32)), k, partial(self._reaching, query, None))
+            for query, some, numbers in zip(queries, scores, rows, strict=True)
+        ]
 
     def search_subset(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
-        """Return the best ``min(k, len(rows))`` of the different ``rows``, best first, ties by row; always exact."""
+        """Return the best ``min(k, len(rows))`` of the different ``rows``, best first, ties by row."""
+        if k < 1 or not len(rows):
+            return np.zeros(0, dtype=np.int32)
         if len(rows) * _SCAN_SHARE > self.size:
-            return self._scanned(query, k, len(rows), rows)
-        return best(self._scores(query, rows), rows, k)
+            one_thread()
+            wanted = Selection(rows, self.size)
+            parameters = faiss.SearchParameters(sel=wanted.selector)  # type: ignore[call-arg]  # added at import
+            scores, found = self._scan.search(query[None], min(len(rows), k + TIE_ROOM), params=parameters)
+            return best_of((scores[0], found[0].astype(np.int32)), k, partial(self._reaching, query, wanted))
+        parts = [self._best_gathered(query, rows[at : at + _GATHERED], k) for at in range(0, len(rows), _GATHERED)]
+        return best(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]), k)
 
-    def _scanned(
-        self, query: NDArray[np.float32], k: int, among: int, rows: NDArray[np.int32] | None
-    ) -> NDArray[np.int32]:
-        """Return the best of ``rows``, of which there are ``among``; None: of all."""
-        fetched = min(among, k + _TIE_ROOM)
-        if rows is None:
-            scores, found = self._scan.search(query[None], fetched)
-        else:
-            is_wanted = np.zeros(self.size, dtype=np.bool_)
-            is_wanted[rows] = True
-            bits = np.packbits(is_wanted, bitorder="little")
-            selector = faiss.IDSelectorBitmap(len(bits), faiss.swig_ptr(bits))
-            parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # FAISS adds it at import
-            scores, found = self._scan.search(query[None], fetched, params=parameters)
-        if fetched < among and scores[0, -1] == scores[0, k - 1]:
-            everything = np.arange(self.size, dtype=np.int32) if rows is None else rows
-            return best(self._scores(query, everything), everything, k)
-        return best(scores[0], found[0].astype(np.int32), k)
+    def _best_gathered(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> Found:
+        """Return the best of some rows, and maybe more, from a copy of their codes.
 
-    def _scores(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the inner products of some rows; every sum on the way is a whole number that float32 holds."""
-        offset = np.float32(-_LEAST) * query.sum()
-        scores = np.empty(len(rows), dtype=np.float32)
+        That is cheaper than a scan that skips the others.
+        """
+        some = faiss.IndexScalarQuantizer(
+            self.dimensions, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
+        )
+        some.add_sa_codes(self._codes[rows])
+
+        one_thread()
+        scores, places = some.search(query[None], min(len(rows), k + TIE_ROOM))
+        if is_cut(scores[0], k):
+            _, scores, places = some.range_search(query[None], below(scores[0][k - 1]))
+            return scores, rows[places]
+        return scores[0], rows[places[0]]
+
+    def _reaching(self, query: NDArray[np.float32], wanted: Selection | None, score: np.float32) -> Found:
+        """Return all rows, or all wanted ones, that reach a score."""
+        selector = None if wanted is None else wanted.selector
+        parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # added at import
+        _, scores, rows = self._scan.range_search(query[None], below(score), params=parameters)
+        return scores, rows.astype(np.int32)
+
+
+class Selection:
+    """Some rows as FAISS takes them."""
+
+    def __init__(self, rows: NDArray[np.int32], size: int) -> None:
+        is_wanted = np.zeros(size, dtype=np.bool_)
         for start in range(0, len(rows), _GATHERED):
-            some = slice(start, start + _GATHERED)
-            scores[some] = self._codes[rows[some]].astype(np.float32) @ query - offset
-        return scores
+            # Numpy would turn all of them into its own kind of index at once, which is dearer than setting them.
+            is_wanted[rows[start : start + _GATHERED].astype(np.intp)] = True
+        # The selector points into the bits.
+        self._bits = np.packbits(is_wanted, bitorder="little")
+        self.selector = faiss.IDSelectorBitmap(len(self._bits), faiss.swig_ptr(self._bits))
+
+
+def read_index(content: NDArray[np.uint8] | Path, kind: type[Index]) -> Index:
+    """Return a FAISS index of one kind; a file is mapped. Raises :class:`IndexMismatchError` for anything else."""
+    try:
+        if isinstance(content, Path):
+            index = faiss.read_index(os.fspath(content), faiss.IO_FLAG_MMAP_IFC)
+        else:
+            index = faiss.deserialize_index(content)
+    except RuntimeError as error:
+        raise IndexMismatchError(f"FAISS cannot read the index: {error}") from error
+    if not isinstance(index, kind) or not index.ntotal:
+        raise IndexMismatchError(f"the index is of another kind or holds no vectors: {type(index).__name__}")
+    return index
+
+
+def one_thread() -> None:
+    """Bind FAISS to the calling thread, which it does for each thread alone: parallelism comes from request threads."""
+    faiss.omp_set_num_threads(1)
+
+
+def best_of(found: Found, k: int, reaching: Callable[[np.float32], Found]) -> NDArray[np.int32]:
+    """Return the best ``k`` rows of a scan, best first, ties by row.
+
+    ``found`` holds the best TIE_ROOM more, or all where there are fewer. Where those that were cut off may be as good
+    as the last one, ``reaching`` is asked for all rows that reach its score.
+    """
+    scores, rows = found
+    if is_cut(scores, k):
+        scores, rows = reaching(scores[k - 1])
+    return best(scores, rows, k)
+
+
+def is_cut(scores: NDArray[np.float32], k: int) -> bool:
+    """Tell whether rows as good as the ``k``-th may be missing among the best ``k + TIE_ROOM``."""
+    return len(scores) == k + TIE_ROOM and bool(scores[-1] == scores[k - 1])
+
+
+def below(score: np.float32) -> float:
+    """Return a bound that whole-numbered scores exceed when they reach ``score``."""
+    return float(score) - 0.5
 
 
 def best(scores: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
-    """Return the ``k`` of ``rows`` with the highest scores, best first, ties by row."""
+    """Return the ``k`` of ``rows`` with the highest scores, best first, ties by row.
+
+    >>> best(np.array([1, 3, 3]), np.array([7, 9, 4]), 2).tolist()
+    [4, 9]
+    """
     if k < len(rows):
         kept = np.flatnonzero(scores >= np.partition(scores, len(rows) - k)[len(rows) - k])
         scores, rows = scores[kept], rows[kept]

@@ -8,45 +8,104 @@ same on every machine, and the first results for k are the first of those for an
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from functools import cached_property
-from importlib.metadata import version
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.array_store import read_arrays, write_arrays
 from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, satisfied
-from ecom_rlve.catalog.embedders import LocalEmbedder, Projection, features_of
-from ecom_rlve.catalog.errors import IndexMismatchError
-from ecom_rlve.catalog.index import FlatIndex, VectorIndex, check_fingerprint, packed
-from ecom_rlve.catalog.table import Catalog, Texts
+from ecom_rlve.catalog.embedders import QueryEmbedder
+from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
+from ecom_rlve.catalog.index import VectorIndex, check_fingerprint
+from ecom_rlve.catalog.search_build import (
+    SCAFFOLDING,
+    Parts,
+    Progress,
+    build,
+    identity_of,
+    opened,
+)
+from ecom_rlve.catalog.search_folder import Facts, Folder, Memory, SealedFolder
+from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.catalog.words import Bags, split_words
 
 SortKey = Literal["price_asc", "rating_desc", "ship_days_asc"]
+Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
 RERANK_DEPTH = 256
 """Nearest rows that are ordered by their words; the rest follows by embedding alone."""
-_FORMAT = 2
-"""Changes whenever the same catalog would give other arrays."""
+_SUBFOLDER = "search"
+_CACHED_QUERIES = 4_096
+_POSTING_SHARE = 16
+"""Above one row in this many, a scan of whole columns is cheaper than looking up rows one by one."""
 _log = logging.getLogger(__name__)
 
 
 class Search:
     """Ranks the products of a catalog. Safe to use from several threads."""
 
-    def __init__(self, catalog: Catalog, bags: Bags, embedder: LocalEmbedder, index: VectorIndex) -> None:
+    def __init__(
+        self, catalog: Catalog, bags: Bags, embedder: QueryEmbedder, index: VectorIndex, orders: Orders
+    ) -> None:
+        """``orders`` holds for each sort key all rows in order, unknown last, and the place of each row in it."""
         check_fingerprint(index, catalog.fingerprint)
         if index.size != catalog.size or bags.size != catalog.size:
             raise IndexMismatchError(f"the index holds {index.size} products, the catalog {catalog.size}")
         self.catalog = catalog
         self.bags, self.embedder, self.index = bags, embedder, index
+        self._orders = orders
+        self._vector_of = lru_cache(_CACHED_QUERIES)(embedder.encode)
 
     @classmethod
     def build(cls, catalog: Catalog) -> Search:
-        """Fit the embedder on the catalog and index every product."""
-        return cls._of(catalog, _built(catalog))
+        """Fit the local embedder on the catalog and index every product, in memory."""
+        return cls._of(catalog, build(catalog, Memory(), identity_of(catalog))[0])
+
+    @classmethod
+    def write(
+        cls,
+        catalog: Catalog,
+        directory: Path,
+        *,
+        embedder: str = "local",
+        index: str = "auto",
+        workers: int = 1,
+        progress: Progress | None = None,
+    ) -> Facts:
+        """Write all that :meth:`open` needs into ``directory`` and return what there is to say of it.
+
+        ``embedder`` is ``local`` or ``st:MODEL``, ``index`` is ``auto`` (by size), ``flat`` or ``ivf``. A build that
+        was killed goes on after its last finished stage and gives the same bytes; a finished one is kept. ``workers``
+        is the number of processes and threads. Raises :class:`CatalogError`.
+        """
+        identity = identity_of(catalog, embedder, index)
+        home = directory / _SUBFOLDER
+        try:
+            kept = SealedFolder(home)
+            if kept.identity == identity:
+                return kept.facts
+        except IndexMismatchError as error:
+            _log.info("building the search index: %s", error)
+        try:
+            return _written(catalog, home, identity, workers, progress)
+        except OSError as error:
+            raise CatalogError(
+                f"the search index cannot be written to {home}: {error}; make room or choose another folder and start "
+                "again: what is finished is kept"
+            ) from error
+
+    @classmethod
+    def open(cls, catalog: Catalog, directory: Path) -> Search:
+        """Open what :meth:`write` made for this catalog, memory-mapped.
+
+        Raises :class:`IndexMismatchError` where it is unfinished, incomplete or of another catalog.
+        """
+        folder = SealedFolder(directory / _SUBFOLDER)
+        return cls._of(catalog, opened(catalog, folder))
 
     @classmethod
     def open_or_build(cls, catalog: Catalog, cache_dir: Path | None) -> Search:
@@ -56,30 +115,22 @@ class Search:
         """
         if cache_dir is None:
             return cls.build(catalog)
-        identity = _identity(catalog)
+        identity = identity_of(catalog)
         home = cache_dir / f"search-{catalog.fingerprint}"
         try:
-            return cls._of(catalog, read_arrays(home, identity))
+            return cls._of(catalog, _verified(catalog, home, identity))
         except IndexMismatchError as error:
             _log.info("building the search index: %s", error)
-        arrays = _built(catalog)
         try:
-            write_arrays(home, identity, arrays)
+            _replace(catalog, home, identity)
         except OSError as error:
             _log.warning("the search index is not kept for the next start: %s", error)
-        return cls._of(catalog, arrays)
+            return cls.build(catalog)
+        return cls._of(catalog, _verified(catalog, home, identity))
 
     @classmethod
-    def _of(cls, catalog: Catalog, arrays: dict[str, NDArray[Any]]) -> Search:
-        try:
-            words = Texts(arrays["word_blob"], arrays["word_offsets"])
-            vocabulary = (words[number] for number in range(len(words)))
-            bags = Bags(vocabulary, arrays["bag_offsets"], arrays["bag_numbers"], arrays["bag_telling"])
-            embedder = LocalEmbedder(Projection(arrays["places"], arrays["rows"]), bags.number_of)
-            index = FlatIndex(arrays["vectors"], catalog.fingerprint)
-        except KeyError as error:
-            raise IndexMismatchError(f"the index lacks the array {error}") from error
-        return cls(catalog, bags, embedder, index)
+    def _of(cls, catalog: Catalog, parts: Parts) -> Search:
+        return cls(catalog, parts.bags, parts.embedder, parts.index, parts.orders)
 
     def rank(self, query: str, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all), the best match first, ties by row.
@@ -88,15 +139,14 @@ class Search:
         """
         if k < 1:
             return np.zeros(0, dtype=np.int32)
-        words = split_words(query)
-        vector = self.embedder.encode(words)
+        vector = self._vector_of(query)
         if not vector.any():
             return _first(self.catalog.size, rows, k)
         fetched = max(k, RERANK_DEPTH)
         index = self.index
         found = index.search(vector, fetched) if rows is None else index.search_subset(vector, rows, fetched)
         head = found[:RERANK_DEPTH]
-        head = head[np.argsort(-self.bags.overlap(words, head), kind="stable")]
+        head = head[np.argsort(-self.bags.overlap(split_words(query), head), kind="stable")]
         return np.concatenate((head, found[RERANK_DEPTH:]))[:k]
 
     def order(self, key: SortKey, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
@@ -112,15 +162,6 @@ class Search:
             places = np.partition(places, k - 1)[:k]
         return everything[np.sort(places)[: max(k, 0)]]
 
-    @cached_property
-    def _orders(self) -> dict[SortKey, tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """For each key all rows in order, and the place of each row in it."""
-        return {
-            "price_asc": _order(_known_prices(self.catalog)),
-            "rating_desc": _order(-self.catalog.column("rating").values.astype(np.float64)),
-            "ship_days_asc": _order(self.catalog.column("ship_days").values.astype(np.float64)),
-        }
-
 
 def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray[np.int32] | None:
     """Return the rows that meet every constraint, ascending; None where there is no constraint."""
@@ -129,11 +170,13 @@ def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray
     lists = [(_posting_list(catalog, constraint), place) for place, constraint in enumerate(constraints)]
     known = [(len(rows), place, rows) for rows, place in lists if rows is not None]
     if known:
-        _, first, rows = min(known, key=lambda entry: entry[:2])
-    else:
-        first = 0
-        rows = np.flatnonzero(satisfied(catalog, constraints[0], slice(None))).astype(np.int32)
-    return all_satisfied(catalog, (*constraints[:first], *constraints[first + 1 :]), rows)
+        count, first, rows = min(known, key=lambda entry: entry[:2])
+        if count * _POSTING_SHARE <= catalog.size:
+            return all_satisfied(catalog, (*constraints[:first], *constraints[first + 1 :]), rows)
+    met = satisfied(catalog, constraints[0], slice(None))
+    for constraint in constraints[1:]:
+        met &= satisfied(catalog, constraint, slice(None))
+    return np.flatnonzero(met).astype(np.int32)
 
 
 def _posting_list(catalog: Catalog, constraint: Constraint) -> NDArray[np.int32] | None:
@@ -145,41 +188,31 @@ def _posting_list(catalog: Catalog, constraint: Constraint) -> NDArray[np.int32]
     return column.postings.rows(-1 if code is None else int(code))
 
 
-def _built(catalog: Catalog) -> dict[str, NDArray[Any]]:
-    bags = Bags.collect(catalog)
-    features = features_of(bags.number_of)
-    embedder = LocalEmbedder.fit(bags, features)
-    words = Texts.pack(bags.number_of)
-    return {
-        "word_blob": words.blob,
-        "word_offsets": words.offsets,
-        "bag_offsets": bags.offsets,
-        "bag_numbers": bags.numbers,
-        "bag_telling": bags.telling,
-        "places": embedder.projection.places,
-        "rows": embedder.projection.rows,
-        "vectors": packed(embedder.embed(bags, features)),
-    }
+def _written(catalog: Catalog, home: Path, identity: Facts, workers: int, progress: Progress | None) -> Facts:
+    folder = Folder(home, identity)
+    _, facts = build(catalog, folder, identity, workers, progress)
+    folder.seal(SCAFFOLDING, facts)
+    return facts
 
 
-def _identity(catalog: Catalog) -> dict[str, str | int]:
-    """Return all on which built arrays depend; libraries too, whose next version may fit otherwise."""
-    libraries = {name: version(name) for name in ("faiss-cpu", "numpy", "scipy", "scikit-learn")}
-    return {"catalog": catalog.fingerprint, "format": _FORMAT, **libraries}
+def _verified(catalog: Catalog, home: Path, identity: Facts) -> Parts:
+    """Return what a folder holds where every byte of it is as it was written for ``identity``."""
+    folder = SealedFolder(home, is_verified=True)
+    if folder.identity != identity:
+        raise IndexMismatchError(f"{home} was built for {folder.identity}, not for {identity}")
+    return opened(catalog, folder)
+
+
+def _replace(catalog: Catalog, home: Path, identity: Facts) -> None:
+    """Build beside ``home`` and move it into place, so that another process never sees a part of it."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent, ignore_cleanup_errors=True) as room:
+        fresh = Path(room, "fresh")
+        _written(catalog, fresh, identity, workers=1, progress=None)
+        if home.exists():
+            os.rename(home, Path(room, "old"))
+        os.rename(fresh, home)
 
 
 def _first(size: int, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
     return np.arange(min(k, size), dtype=np.int32) if rows is None else np.sort(rows)[:k]
-
-
-def _known_prices(catalog: Catalog) -> NDArray[np.float64]:
-    prices = catalog.column("price")
-    values = prices.values.astype(np.float64)
-    return values if prices.is_floor is None else np.where(prices.is_floor, np.nan, values)
-
-
-def _order(keys: NDArray[np.float64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    rows = np.argsort(keys, kind="stable").astype(np.int32)  # NaN, unknown, sorts last.
-    place = np.empty_like(rows)
-    place[rows] = np.arange(len(rows), dtype=np.int32)
-    return rows, place

@@ -1,26 +1,22 @@
-"""Texts as sets of words: what of a product is searched, and how many of a query's words a product has.
+"""Texts as sets of words: how many of a query's words a product has.
 
-A product's text is its title, category, brand, attribute values and features. Prices and other numbers are left out:
-a shopper bounds them, and bounds are filters. The value of the category's variant attribute is left out too, because
-a product comes in several. Repeating a word changes nothing.
+Repeating a word changes nothing. :mod:`ecom_rlve.catalog.bag_reading` says what of a product is read.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from array import array
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 from rapidfuzz.process import extractOne
 
-from ecom_rlve.catalog.attributes import DISCRETE
-from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.vocabulary import Vocabulary, letter_mark
 
 MAX_WORDS = 128
 """Different words of one text that count, the first ones; bounds every sum over a text's words."""
@@ -49,126 +45,86 @@ class Bags:
     The first ``telling[r]`` of them come from its title, category, brand and attributes, the others from its features.
     """
 
-    def __init__(
-        self,
-        vocabulary: Iterable[str],
+    def __init__(self, vocabulary: Vocabulary, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Take the arrays that :attr:`arrays` describes, which may be memory-mapped; ``KeyError`` where one lacks."""
+        self.vocabulary = vocabulary
+        self.offsets: NDArray[np.int64] = arrays["bag_offsets"]
+        self.numbers: NDArray[np.int32] = arrays["bag_numbers"]
+        self.telling: NDArray[np.int32] = arrays["bag_telling"]
+        self.document_frequency: NDArray[np.int32] = arrays["word_frequency"]
+        """Products that have each word; 0 for a word that lies beyond the first MAX_WORDS of each."""
+        self._idf: NDArray[np.int32] = arrays["word_idf"]
+        self.size = len(self.offsets) - 1
+
+    @classmethod
+    def of(
+        cls,
+        vocabulary: Vocabulary,
         offsets: NDArray[np.int64],
         numbers: NDArray[np.int32],
         telling: NDArray[np.int32],
-    ) -> None:
-        self._words = tuple(vocabulary)
-        self.number_of: Mapping[str, int] = {word: number for number, word in enumerate(self._words)}
-        self.offsets, self.numbers, self.telling = offsets, numbers, telling
-        self.size = len(offsets) - 1
+    ) -> Bags:
+        """Return the bags of rows whose words are known, with what follows from them."""
+        frequency = np.bincount(numbers, minlength=len(vocabulary)).astype(np.int32)
+        idf = np.log(len(offsets) / (1 + frequency.astype(np.int64))) + 1
+        made = {
+            "bag_offsets": offsets,
+            "bag_numbers": numbers,
+            "bag_telling": telling,
+            "word_frequency": frequency,
+            "word_idf": np.rint(idf * _IDF_UNIT).astype(np.int32),
+        }
+        return cls(vocabulary, made)
 
-    @classmethod
-    def collect(cls, catalog: Catalog) -> Bags:
-        """Read every product of a catalog."""
-        reader = _Reader(catalog)
-        numbers, offsets, telling = array("i"), array("q", [0]), array("i")
-        for row in range(catalog.size):
-            found = dict.fromkeys(reader.telling(row))
-            telling.append(min(len(found), MAX_WORDS))
-            found.update(dict.fromkeys(reader.features(row)))
-            numbers.extend(islice(found, MAX_WORDS))
-            offsets.append(len(numbers))
-        return cls(
-            reader.numbers,
-            np.array(offsets, dtype=np.int64),
-            np.array(numbers, dtype=np.int32),
-            np.array(telling, dtype=np.int32),
-        )
+    @property
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Everything it consists of beside the vocabulary, by name."""
+        return {
+            "bag_offsets": self.offsets,
+            "bag_numbers": self.numbers,
+            "bag_telling": self.telling,
+            "word_frequency": self.document_frequency,
+            "word_idf": self._idf,
+        }
 
-    @cached_property
-    def document_frequency(self) -> NDArray[np.int64]:
-        """Products that have each word, at least 1."""
-        return np.asarray(np.bincount(self.numbers, minlength=len(self.number_of)), dtype=np.int64)
-
-    @cached_property
-    def _idf(self) -> NDArray[np.int64]:
-        idf = np.log((1 + self.size) / (1 + self.document_frequency)) + 1
-        return np.asarray(np.rint(idf * _IDF_UNIT), dtype=np.int64)
-
-    @cached_property
-    def _letter_marks(self) -> NDArray[np.uint64]:
-        return np.array([_letter_mark(word) for word in self._words], dtype=np.uint64)
+    def gathered(self, rows: NDArray[np.integer[Any]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Return how many words each of ``rows`` has, and the numbers of all of them, row after row."""
+        starts = self.offsets[rows]
+        lengths = self.offsets[rows + 1] - starts
+        ends = np.cumsum(lengths)
+        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
+        return lengths, self.numbers[places]
 
     def overlap(self, words: Iterable[str], rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return for each row the summed inverse document frequencies of those ``words`` that it has.
 
         A word that no product has stands for the most similar word of ``rows``, if one is similar enough.
         """
-        starts = self.offsets[rows]
-        lengths = self.offsets[rows + 1] - starts
-        ends = np.cumsum(lengths)
-        places = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - (ends - lengths), lengths)
-        numbers = self.numbers[places]
-        wanted = [self.number_of[word] for word in words if word in self.number_of]
-        wanted += self._similar([word for word in words if word not in self.number_of], numbers)
-        weights = np.zeros(len(self.number_of), dtype=np.int64)
-        weights[wanted] = self._idf[wanted]
-        sums = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(weights[numbers])))
-        return np.asarray(sums[ends] - sums[ends - lengths])
+        lengths, numbers = self.gathered(rows)
+        owner = np.repeat(np.arange(len(rows)), lengths)
+        found = {word: self.vocabulary.number(word) for word in words}
+        wanted = {number for number in found.values() if number is not None}
+        wanted.update(self._similar([word for word, number in found.items() if number is None], numbers))
+        sums = np.zeros(len(rows), dtype=np.int64)
+        for number in sorted(wanted):
+            # A row has a word once, so that no owner comes twice.
+            sums[owner[np.flatnonzero(numbers == number)]] += self._idf[number]
+        return sums
 
     def _similar(self, strange: list[str], numbers: NDArray[np.int32]) -> list[int]:
         """Return for each misspelt word the number of the one it may stand for, among ``numbers``; first of equals."""
         strange = [word for word in strange if len(word) >= _MISSPELT_LETTERS]
         if not strange:
             return []
-        is_present = np.zeros(len(self._words), dtype=np.bool_)
-        is_present[numbers] = True
-        present = np.flatnonzero(is_present)
+        present = np.unique(numbers)
         # An edit adds or removes one letter, or replaces one: most words differ in more and need no comparison.
-        marks = np.array([[_letter_mark(word)] for word in strange], dtype=np.uint64)
-        is_near = np.bitwise_count(self._letter_marks[present] ^ marks) <= 2 * _EDITS
+        marks = np.array([[letter_mark(word)] for word in strange], dtype=np.uint64)
+        is_near = np.bitwise_count(self.vocabulary.letter_marks[present] ^ marks) <= 2 * _EDITS
         found = []
         for word, row in zip(strange, is_near, strict=True):
             numbers_near = present[row].tolist()
-            choices = [self._words[number] for number in numbers_near]
+            choices = [self.vocabulary.words[number] for number in numbers_near]
             match = extractOne(word, choices, scorer=OSA.distance, score_cutoff=_EDITS)
             if match is not None:
                 found.append(numbers_near[match[2]])
         return found
-
-
-def _letter_mark(word: str) -> int:
-    """Return the set of a word's letters as 64 bits; different letters may share one."""
-    mark = 0
-    for letter in word:
-        mark |= 1 << (ord(letter) & 63)
-    return mark
-
-
-class _Reader:
-    """Turns rows into word numbers; a value that many products share is split once."""
-
-    def __init__(self, catalog: Catalog) -> None:
-        self.numbers: dict[str, int] = {}
-        self._catalog = catalog
-        columns = {name: catalog.column(name) for name in ("brand", *DISCRETE)}
-        self._columns = [(name, column.values.tolist(), column.vocabulary or ()) for name, column in columns.items()]
-        self._shared: dict[str, list[int]] = {}
-
-    def telling(self, row: int) -> list[int]:
-        """Return the word numbers of what identifies a product; may repeat."""
-        category = self._catalog.category_of(row)
-        found = self._number(self._catalog.titles[row])
-        found += self._number_shared(category.singular)
-        found += self._number_shared(category.name)
-        for name, codes, vocabulary in self._columns:
-            if codes[row] >= 0 and name != category.variant_attribute:
-                found += self._number_shared(vocabulary[codes[row]])
-        return found
-
-    def features(self, row: int) -> list[int]:
-        """Return the word numbers of a product's features; may repeat."""
-        return [word for feature in self._catalog.features[row].split("\n") for word in self._number_shared(feature)]
-
-    def _number(self, text: str) -> list[int]:
-        return [self.numbers.setdefault(word, len(self.numbers)) for word in split_words(text)]
-
-    def _number_shared(self, text: str) -> list[int]:
-        known = self._shared.get(text)
-        if known is None:
-            known = self._shared[text] = self._number(text)
-        return known

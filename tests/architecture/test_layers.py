@@ -49,7 +49,12 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 }
 """Module -> (further layers it may import, why)."""
 
-COMES_WITH = {"huggingface_hub": "datasets", "pydantic_core": "pydantic", "starlette": "fastapi"}
+COMES_WITH = {
+    "huggingface_hub": "datasets",
+    "pydantic_core": "pydantic",
+    "sentence_transformers": "sentence-transformers",
+    "starlette": "fastapi",
+}
 """Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one."""
 
 BANNED_MODULES = {"random", "secrets", "uuid"}
@@ -162,9 +167,10 @@ def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
 
 
 def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
-    """A client module may use the base dependencies only, every other module those of ``[server]`` and ``[data]``."""
+    """A client module may use the base dependencies only, all others those of the server and its extras too."""
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    everything = base | extra_names("server", pyproject["project"]) | extra_names("data", pyproject["project"])
+    extras = ("server", "data", "sentence")
+    everything = base.union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}
     for name, tree in trees.items():

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
+from ecom_rlve.catalog.vocabulary import Vocabulary
 from ecom_rlve.catalog.words import Bags
 
 WORDS = st.text("abcé中1", min_size=1, max_size=7)
@@ -14,8 +15,8 @@ WORDS = st.text("abcé中1", min_size=1, max_size=7)
 
 @given(st.lists(WORDS, min_size=1, max_size=30, unique=True), WORDS.filter(lambda word: len(word) >= 4))
 def test_prefilter_loses_nothing(vocabulary: list[str], strange: str) -> None:
-    bags = Bags(
-        vocabulary,
+    bags = Bags.of(
+        Vocabulary.of(vocabulary),
         np.arange(len(vocabulary) + 1, dtype=np.int64),
         np.arange(len(vocabulary), dtype=np.int32),
         np.ones(len(vocabulary), dtype=np.int32),

@@ -1,0 +1,23 @@
+"""Vectors of one length in whole numbers: inner products of them are exact in float32.
+
+Elements are at most LENGTH in size and so is a vector up to rounding: every inner product, and every partial sum of
+one, stays far below 2**24.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+LENGTH = 127
+"""Euclidean length of every vector before its elements are rounded to integers, hence their bound."""
+
+
+def scaled(sums: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Return integer rows brought to the length LENGTH and rounded to integers; zero rows stay zero.
+
+    Exact up to one correctly rounded square root and division, as long as the squares' sum stays below 2**63.
+    """
+    squares = np.einsum("ij,ij->i", sums, sums)
+    lengths = np.sqrt(np.maximum(squares, 1).astype(np.float64))
+    return np.asarray(np.rint(sums * LENGTH / lengths[:, None]), dtype=np.float32)
