@@ -17,7 +17,14 @@ from rich.console import Console
 
 from ecom_rlve.evaluation.bench.load import Load
 from ecom_rlve.evaluation.bench.plan import FULL, QUICK, Plan
-from ecom_rlve.evaluation.bench.report import in_process_table, judged, session_line, target_table, wire_table
+from ecom_rlve.evaluation.bench.report import (
+    environment_table,
+    in_process_table,
+    judged,
+    session_line,
+    target_table,
+    wire_table,
+)
 from ecom_rlve.evaluation.bench.sample import Sample
 from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, Server, bare_server, compare, our_server
 
@@ -26,6 +33,9 @@ _HEAD = """\
 # Benchmark{note}
 
 An episode is reset + search + add + answer. In process: CPU time of one core, medians.
+"""
+_RESETS_HEAD = """
+Resets of every environment, CPU time in µs; × is beside the smallest catalog that serves it.
 """
 _WIRE_HEAD = """
 Over the network (loopback, one server process): `cart_view` steps beside a bare FastAPI route or socket that echoes the
@@ -71,6 +81,8 @@ def main(
     targets = judged(samples, comparisons, crowd, plan)
     print(_HEAD.format(note=" (quick: too short to mean anything)" if quick else ""))
     print(in_process_table(samples, plan))
+    print(_RESETS_HEAD)
+    print(environment_table(samples, plan))
     print(_WIRE_HEAD)
     print(wire_table(comparisons))
     print(f"\n{session_line(crowd, plan)}\n")

@@ -22,6 +22,7 @@ from typing import Annotated, Any
 import typer
 
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.server.app import calm_garbage_collection
@@ -37,6 +38,16 @@ def _cpu_us() -> float:
 
 def _act(name: str, **args: Any) -> dict[str, Any]:
     return {"tool_calls": [{"name": name, "args": args}]}
+
+
+def _resets_us(shop: Shop, levels: tuple[int, ...], number: int, first_seed: int) -> dict[str, float]:
+    """Return what resets of each environment cost that the shop serves at all of the levels."""
+    found = {}
+    for env_id, each in environments().items():
+        if each.max_difficulty(shop) >= max(levels):
+            specs = [EpisodeSpec(env_id, levels[at % len(levels)], first_seed + at) for at in range(number)]
+            found[env_id] = median(_reset_us(shop, spec) for spec in specs)
+    return found
 
 
 def _reset_us(shop: Shop, spec: EpisodeSpec) -> float:
@@ -100,6 +111,7 @@ def sample(shop: Shop, difficulty: str, episodes: int, first_seed: int) -> Sampl
         view_us=_view_us(shop),
         episodes_per_cpu_s=episodes / cpu * 1e6,
         episodes_per_s=episodes / clock,
+        resets_us=_resets_us(shop, levels, max(1, episodes // 5), _RESET_SEEDS + first_seed),
     )
 
 

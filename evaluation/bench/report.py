@@ -53,6 +53,23 @@ def in_process_table(samples: Sequence[Sample], plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def environment_table(samples: Sequence[Sample], plan: Plan) -> str:
+    """Return resets of every environment in µs as a Markdown table, each beside the smallest catalog that serves it."""
+    head = " | ".join(f"{size:,} | ×" for size in plan.sizes)
+    lines = [f"| environment | difficulty | {head} |", "|---|---|" + "---:|---:|" * len(plan.sizes)]
+    for difficulty in DIFFICULTIES:
+        for env_id in sorted({env_id for each in samples for env_id in each.resets_us}):
+            cells, smallest = [], None
+            for size in plan.sizes:
+                costs = [each.resets_us[env_id] for each in _of(samples, size, difficulty) if env_id in each.resets_us]
+                smallest = smallest or (median(costs) if costs else None)
+                cells += (
+                    [f"{median(costs):.0f}", f"{median(costs) / smallest:.2f}"] if costs and smallest else ["–"] * 2
+                )
+            lines.append(f"| {env_id} | {difficulty} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def reset_ratio(samples: Sequence[Sample], plan: Plan, size: int, difficulty: str) -> float:
     """Return what a reset costs beside one on the smallest catalog: the median of the rounds' ratios."""
     pairs = zip(_of(samples, size, difficulty), _of(samples, plan.sizes[0], difficulty), strict=True)

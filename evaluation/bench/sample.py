@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 DIFFICULTIES: dict[str, tuple[int, ...]] = {"0": (0,), "0 to 12": (0, 3, 6, 9, 12)}
 """Difficulties that take turns, by the name of their mixture."""
@@ -28,3 +29,5 @@ class Sample:
     """Whole episodes in a second of one core's time."""
     episodes_per_s: float
     """Whole episodes in a second of the clock: lower where others use the machine."""
+    resets_us: Mapping[str, float] = field(default_factory=dict)
+    """Of resets of every environment that the catalog serves at such difficulties, by environment."""

@@ -42,6 +42,9 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     ),
     "evaluation/exploits.py": ({"envs"}, "plays tens of thousands of episodes in process"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
+    "evaluation/bench/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
+    "evaluation/bench/scale_build.py": ({"catalog"}, "builds the catalog that is measured"),
+    "evaluation/bench/scale_worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
 }
 """Module -> (further layers it may import, why)."""
 
