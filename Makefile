@@ -10,7 +10,7 @@ OPENENV_INSTALLED := $(OPENENV)/.installed
 EPISODES ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv bench soundness climb docs format clean
+.PHONY: help demo test check test-slow test-openenv bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -34,6 +34,9 @@ test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and 
 
 bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench
+
+bench-scale: $(INSTALLED)  ## build two million products and measure on them: half an hour
+	$(BIN)/python -m ecom_rlve.evaluation.bench.scale
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)

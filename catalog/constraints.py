@@ -6,17 +6,17 @@ bound. What is unknown satisfies nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ecom_rlve.catalog.table import Catalog
+Index = TypeVar("Index", bound=np.integer)
 
 
 class Op(StrEnum):
@@ -41,9 +41,43 @@ class Constraint:
     value: str | float | tuple[str, ...]
 
 
-def satisfied(catalog: Catalog, constraint: Constraint, rows: NDArray[np.int32] | slice) -> NDArray[np.bool_]:
-    """Tell which of ``rows`` meet the constraint (shape of ``rows``; a slice addresses the whole catalog's columns)."""
-    column = catalog.column(constraint.attribute)
+class Values(Protocol):
+    """One value for each product, in an array or read from one."""
+
+    def __getitem__(self, rows: NDArray[np.integer] | slice, /) -> NDArray[Any]:
+        """Return the values of some products."""
+
+
+class Comparable(Protocol):
+    """A column of values: numbers with NaN for unknown, or codes into a vocabulary with -1 for unknown."""
+
+    @property
+    def values(self) -> Values:
+        """One for each product."""
+
+    @property
+    def vocabulary(self) -> Sequence[str] | None:
+        """The words of a coded column."""
+
+    @property
+    def is_floor(self) -> Values | None:
+        """Where set, the value is only a lower bound."""
+
+    @property
+    def encode(self) -> Callable[[str | float], float | None]:
+        """Returns a value as the column stores it; None where no product can have it."""
+
+
+class Columns(Protocol):
+    """Products in columns: a whole catalog, or a part of one."""
+
+    def column(self, name: str) -> Comparable:
+        """Return a column by name."""
+
+
+def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.integer] | slice) -> NDArray[np.bool_]:
+    """Tell which of ``rows`` meet the constraint (shape of ``rows``; a slice addresses the whole columns)."""
+    column = products.column(constraint.attribute)
     values = column.values[rows]
     op, wanted = constraint.op, constraint.value
     if op is Op.ANY_OF:
@@ -61,18 +95,26 @@ def satisfied(catalog: Catalog, constraint: Constraint, rows: NDArray[np.int32] 
     if op is Op.AT_LEAST:
         return np.asarray(values >= bound)
     met = values <= bound if op is Op.AT_MOST else values == bound
-    if column.is_floor is not None:
-        met = met & ~column.is_floor[rows]
+    is_floor = column.is_floor
+    if is_floor is not None:
+        met = met & ~is_floor[rows]
     return np.asarray(met)
 
 
-def all_satisfied(catalog: Catalog, constraints: Iterable[Constraint], rows: NDArray[np.int32]) -> NDArray[np.int32]:
+def all_satisfied(products: Columns, constraints: Iterable[Constraint], rows: NDArray[Index]) -> NDArray[Index]:
     """Return those of ``rows`` that meet every constraint, in the order given."""
     for constraint in constraints:
-        rows = rows[satisfied(catalog, constraint, rows)]
+        rows = rows[satisfied(products, constraint, rows)]
     return rows
 
 
-def is_satisfied(catalog: Catalog, constraint: Constraint, row: int) -> bool:
+def all_met(products: Columns, constraints: Iterable[Constraint], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which of all products are in ``among``, which has one entry for each, and meet every constraint."""
+    for constraint in constraints:
+        among = among & satisfied(products, constraint, slice(None))
+    return among
+
+
+def is_satisfied(products: Columns, constraint: Constraint, row: int) -> bool:
     """Tell whether one product meets the constraint."""
-    return bool(satisfied(catalog, constraint, np.array([row], dtype=np.int32))[0])
+    return bool(satisfied(products, constraint, np.array([row], dtype=np.int32))[0])

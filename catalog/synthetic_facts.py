@@ -29,6 +29,7 @@ _ENDINGS = np.array([99, 49, 95, 0, 50])
 _ENDING_WEIGHTS = np.array([0.5, 0.15, 0.1, 0.2, 0.05])
 _POWER_OF_PRICE = 0.2
 _NO_GAP = -1
+_LARGEST_KEY = 2**62
 
 Codes = NDArray[np.int64]
 
@@ -166,12 +167,38 @@ def _others(kind: Kind, columns: _Columns, rows: Codes, at: int, rng: Generator)
 def _tell_apart(table: Codes, price: int) -> None:
     """Raise the price of rows that equal an earlier one, a unit of money at a time, until none does."""
     while True:
-        _, first = np.unique(table, axis=0, return_index=True)
+        _, first = _grouped(table)
         repeated = np.ones(len(table), dtype=np.bool_)
         repeated[first] = False
         if not repeated.any():
             return
         table[repeated, price] += 100
+
+
+def _grouped(table: Codes) -> tuple[Codes, Codes]:
+    """Return for each row the number of its group of equal rows, and the first row of each group."""
+    keys = _packed(table)
+    order = np.lexsort(keys)
+    is_new = np.ones(len(table), dtype=np.bool_)
+    is_new[1:] = np.logical_or.reduce([key[order[1:]] != key[order[:-1]] for key in keys])
+    group = np.empty(len(table), dtype=np.int64)
+    group[order] = np.cumsum(is_new) - 1
+    return group, order[is_new]
+
+
+def _packed(table: Codes) -> list[Codes]:
+    """Return few numbers for each row that are equal where the rows are: as many columns as fit into each."""
+    keys: list[Codes] = []
+    room = 0
+    for column in table.T:
+        low, high = int(column.min()), int(column.max())
+        span = high - low + 1
+        if span > room:
+            keys.append(np.zeros(len(table), dtype=np.int64))
+            room = _LARGEST_KEY
+        keys[-1] = keys[-1] * span + (column - low)
+        room //= span
+    return keys
 
 
 def _gaps(table: Codes, columns: _Columns, rng: Generator) -> tuple[Codes, NDArray[np.bool_]]:
@@ -182,7 +209,7 @@ def _gaps(table: Codes, columns: _Columns, rng: Generator) -> tuple[Codes, NDArr
     nothing = np.full(count, _NO_GAP)
     gap = np.choose(sort, [np.full(count, columns.price)] * 2 + [np.full(count, BRAND), attribute, nothing])
     for at in np.unique(gap[gap != _NO_GAP]):
-        _, group, size = np.unique(np.delete(table, at, axis=1), axis=0, return_inverse=True, return_counts=True)
-        gap[(gap == at) & (size[group] > 1)] = _NO_GAP
+        group, _ = _grouped(np.delete(table, at, axis=1))
+        gap[(gap == at) & (np.bincount(group)[group] > 1)] = _NO_GAP
     is_floor = (sort == 1) & (gap == columns.price)
     return gap, is_floor

@@ -7,10 +7,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.environment import Scenario
 from ecom_rlve.envs.episode import Episode
 from ecom_rlve.envs.errors import EnvironmentFaultError
 from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.phrases import LABELS, spellings
 from ecom_rlve.envs.tools.registry import TOOLS
 
@@ -49,8 +51,7 @@ def check_clean(text: str, episode: Episode, where: str) -> None:
     found = _DEBRIS.search(own) or _INTERNAL.search(own.casefold())
     if found is not None:
         raise EnvironmentFaultError(f"{where}: the customer says {found.group()!r}: {text!r}")
-    ids = _ids(episode)
-    named = [word for word in re.findall(r"[\w-]{6,}", own) if word.upper() in ids]
+    named = [word for word in re.findall(r"[\w-]{6,}", own) if _is_id(episode, word)]
     if named:
         raise EnvironmentFaultError(f"{where}: the customer says the id {named[0]!r}: {text!r}")
     if text != text.strip() or not re.search(r"""[.!?]["')]?$""", text) or len(text) > _MOST_LETTERS:
@@ -130,12 +131,17 @@ def _spelled(slot: Slot) -> list[str]:
     return [each.casefold() for each in spellings(slot.fact)]
 
 
-def _ids(episode: Episode) -> frozenset[str]:
+def _is_id(episode: Episode, word: str) -> bool:
+    """Tell whether a word is the id of an order, an order line or a product, as it is or in capitals."""
     world = episode.scenario.world
     orders = world.__dict__.get("orders", ())
-    own = [name for order in orders for name in (order.order_id, *(line.line_id for line in order.lines))]
-    return frozenset(name.upper() for name in own) | world.shop.derive(_product_ids)
+    own = (name for order in orders for name in (order.order_id, *(line.line_id for line in order.lines)))
+    return word.upper() in map(str.upper, own) or any(_is_product(world.shop, name) for name in (word, word.upper()))
 
 
-def _product_ids(shop: Any) -> frozenset[str]:
-    return frozenset(str(name).upper() for name in shop.catalog.ids)
+def _is_product(shop: Shop, name: str) -> bool:
+    try:
+        shop.catalog.row_of(name)
+    except UnknownProductError:
+        return False
+    return True

@@ -17,8 +17,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
-from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied
-from ecom_rlve.catalog.table import Catalog, Column
+from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met
+from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.envs.aisle import Aisle
 from ecom_rlve.envs.shop import Shop
 
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
@@ -28,8 +29,14 @@ _MOST_ALTERNATIVES = 2
 """Values in an "A or B"."""
 _DIGITS_SAID = 2
 _LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
+_AT_ONCE = 1 << 18
+"""Products that are counted together, so that counting takes little memory."""
 
-Rows = NDArray[np.int32]
+_FEW = 256
+"""Products whose distances are looked at whether they have to be or not."""
+
+Places = NDArray[np.integer]
+"""Positions within what constraints are compared with."""
 
 
 def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
@@ -59,17 +66,57 @@ def usable_counts(shop: Shop) -> NDArray[np.int8]:
 
 def _usable_counts(shop: Shop) -> NDArray[np.int8]:
     catalog = shop.catalog
-    price, variants = catalog.column("price"), np.array([kind.variant_attribute for kind in catalog.categories])
-    counts = np.ones(catalog.size, dtype=np.int8)
-    for name in CONSTRAINABLE:
-        column = catalog.column(name)
-        is_float = column.vocabulary is None and column.values.dtype.kind == "f"
-        known = ~np.isnan(column.values) if is_float else column.values >= 0
-        counts += known & (variants != name)[catalog.category_codes]
-    counts[np.isnan(price.values) | (catalog.column("stock").values < 1)] = 0
-    if price.is_floor is not None:
-        counts[price.is_floor] = 0
+    price, stock = catalog.column("price"), catalog.column("stock").values
+    counts = np.zeros(catalog.size, dtype=np.int8)
+    for start in range(0, catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        found = 1 + known_count(shop, CONSTRAINABLE, some)
+        found[(stock[some] < 1) | ~(price.values[some] >= 0)] = 0
+        if price.is_floor is not None:
+            found[price.is_floor[some]] = 0
+        counts[some] = found
     return counts
+
+
+def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int8]:
+    """Return for each of ``rows`` how many of the columns are known, the one in which it comes in variants left out."""
+    catalog = shop.catalog
+    codes = catalog.category_codes[rows]
+    counts = np.zeros(len(codes), dtype=np.int8)
+    for name in names:
+        values = catalog.column(name).values[rows]
+        is_known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+        is_variant = shop.variant_attributes == name
+        counts += is_known & ~is_variant[codes] if is_variant.any() else is_known
+    return counts
+
+
+def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return how many products of each category have at least 0, 1, 2 … of what ``counts`` counts of each product.
+
+    Shape (categories, most constraints + 2): the last column is 0.
+    """
+    width = len(CONSTRAINABLE) + 3
+    table = np.zeros(len(shop.catalog.categories) * width, dtype=np.int64)
+    for start in range(0, shop.catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        table += np.bincount(shop.catalog.category_codes[some] * np.int64(width) + counts[some], minlength=len(table))
+    return np.cumsum(table.reshape(-1, width)[:, ::-1], axis=1)[:, ::-1]
+
+
+def usable_in_categories(shop: Shop, m: int) -> NDArray[np.int64]:
+    """Return how many products of each category ``m`` constraints, the price's included, could be drawn from."""
+    table = shop.derive(_usable_table)
+    return np.asarray(table[:, min(m, table.shape[1] - 1)])
+
+
+def _usable_table(shop: Shop) -> NDArray[np.int64]:
+    return targets_by_category(shop, usable_counts(shop))
+
+
+def usable_places(shop: Shop, aisle: Aisle, m: int) -> Places:
+    """Return the places of an aisle's products that ``m`` constraints could be drawn from."""
+    return np.flatnonzero(shop.part("usable", usable_counts(shop), aisle) >= m)
 
 
 def natural_constraint(catalog: Catalog, row: int, name: str) -> Constraint:
@@ -94,35 +141,42 @@ def sayable(name: str, value: float, *, up: bool) -> float:
 
 
 def widened(
-    catalog: Catalog, constraints: Sequence[Constraint], rows: Rows, enough: int
-) -> tuple[tuple[Constraint, ...], Rows]:
-    """Return the constraints, widened until ``enough`` of ``rows`` meet them or none can be added, and who meets them.
+    products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int
+) -> tuple[tuple[Constraint, ...], Places]:
+    """Return the constraints, widened until ``enough`` products meet them or none can be added, and who meets them.
 
-    Product after product the nearest is let in: bounds move to it, equalities become "A or B". Each step counts a word
-    as 1 and a bound as the share of the rows' range that it moves by; ties go to the earlier row.
+    Only the products count for which ``among`` is true. One after the other the nearest is let in: bounds move to it,
+    equalities become "A or B". Each step counts a word as 1 and a bound as the share of the products' range that it
+    moves by; ties go to the earlier product. A scan of the columns in order is cheap; only where too few products meet
+    the constraints as they are is the distance of each looked at.
     """
-    stated = list(constraints)
-    sides = [_Side.of(catalog, constraint, rows) for constraint in stated]
-    costs = [side.costs(constraint) for side, constraint in zip(sides, stated, strict=True)]
-    while len(rows):
-        total = np.add.reduce(costs) if costs else np.zeros(len(rows))
+    stated, places = list(constraints), np.flatnonzero(among)
+    if len(places) > _FEW:
+        fitting = np.flatnonzero(all_met(products, constraints, among))
+        if len(fitting) >= enough:
+            return tuple(constraints), fitting
+    sides = [_Side.of(products, constraint, places) for constraint in stated]
+    costs = np.empty((len(stated), len(places)))
+    for at, (side, constraint) in enumerate(zip(sides, stated, strict=True)):
+        costs[at] = side.costs(constraint)
+    while len(places):
+        total = np.add.reduce(costs)
         is_met = total == 0
         total[is_met] = np.inf
         nearest = int(total.argmin())
         if np.count_nonzero(is_met) >= enough or total[nearest] == np.inf:
             break
-        for at, constraint in enumerate(stated):
-            if costs[at][nearest]:
-                stated[at] = _admitting(catalog, constraint, int(rows[nearest]))
-                costs[at] = sides[at].costs(stated[at])
-    return tuple(stated), all_satisfied(catalog, stated, rows)
+        for at in np.flatnonzero(costs[:, nearest]).tolist():
+            stated[at] = sides[at].admitting(stated[at], nearest)
+            costs[at] = sides[at].costs(stated[at])
+    return tuple(stated), np.flatnonzero(all_met(products, stated, among))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Side:
     """One attribute of the rows, ready to be compared with a constraint on it again and again."""
 
-    column: Column
+    column: Comparable
     values: NDArray[Any]
     """Codes, or numbers of which the unknown ones are infinitely bad."""
     strangers: NDArray[np.float64]
@@ -130,9 +184,9 @@ class _Side:
     spread: float
 
     @classmethod
-    def of(cls, catalog: Catalog, constraint: Constraint, rows: Rows) -> _Side:
-        column = catalog.column(constraint.attribute)
-        values = column.values[rows]
+    def of(cls, products: Columns, constraint: Constraint, places: Places) -> _Side:
+        column = products.column(constraint.attribute)
+        values = column.values[places]
         if column.vocabulary is not None:
             return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0)
         numbers = values.astype(np.float64)
@@ -151,14 +205,13 @@ class _Side:
         is_in = np.logical_or.reduce([self.values == self.column.encode(word) for word in held])
         return np.where(is_in, 0.0, self.strangers if len(held) < _MOST_ALTERNATIVES else np.inf)
 
-
-def _admitting(catalog: Catalog, constraint: Constraint, row: int) -> Constraint:
-    value = catalog.value(row, constraint.attribute)
-    if isinstance(value, str):
-        held = constraint.value if isinstance(constraint.value, tuple) else (str(constraint.value),)
-        return Constraint(constraint.attribute, Op.ANY_OF, tuple(sorted((*held, value))))
-    assert value is not None
-    return replace(constraint, value=sayable(constraint.attribute, value, up=constraint.op is Op.AT_MOST))
+    def admitting(self, constraint: Constraint, at: int) -> Constraint:
+        """Return the constraint widened so that the row at a position meets it; its value must be known."""
+        value = self.values.item(at)
+        if self.column.vocabulary is not None:
+            held = constraint.value if isinstance(constraint.value, tuple) else (str(constraint.value),)
+            return Constraint(constraint.attribute, Op.ANY_OF, tuple(sorted((*held, self.column.vocabulary[value]))))
+        return replace(constraint, value=sayable(constraint.attribute, value, up=constraint.op is Op.AT_MOST))
 
 
 def _is_at_most(name: str) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
@@ -25,7 +27,9 @@ def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | N
     """
     catalog, card = shop.catalog, shop.card(row)
     category = catalog.category_of(row)
-    remaining = catalog.rows_of_category(category.name)
+    aisle = shop.aisle(category.name)
+    remaining: NDArray[np.integer] | slice = slice(None)
+    count = len(aisle)
     names = [name for name in ATTRIBUTES if name != category.variant_attribute]
     names.append("price")
     order = ["brand", *(names[at] for at in rng.permutation(len(names)).tolist())]
@@ -35,14 +39,12 @@ def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | N
         if value is None or (name in NUMERIC and name not in card):
             continue
         constraint = Constraint(name, Op.EQ, value)
-        if name == "brand":
-            narrowed = shop.rows_of_brand(category.name, str(value))
-        else:
-            narrowed = remaining[satisfied(catalog, constraint, remaining)]
-        if len(narrowed) < len(remaining) or len(facts) < _FEWEST:
+        met = satisfied(aisle, constraint, remaining)
+        narrowed = np.flatnonzero(met) if isinstance(remaining, slice) else remaining[met]
+        if len(narrowed) < count or len(facts) < _FEWEST:
             facts.append(constraint)
-            remaining = narrowed
-        if len(remaining) == 1 and len(facts) >= _FEWEST:
+            remaining, count = narrowed, len(narrowed)
+        if count == 1 and len(facts) >= _FEWEST:
             return tuple(facts)
     return None
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.constraints import Constraint, all_satisfied
+from ecom_rlve.catalog.constraints import Constraint, all_satisfied, is_satisfied
 from ecom_rlve.envs.errors import GenerationError
-from ecom_rlve.envs.projects import Project, mixed_project, offers, projects
+from ecom_rlve.envs.projects import Project, is_offered, mixed_project, offered, projects
+from ecom_rlve.envs.random_order import in_random_order
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.wishes import draw_wishes
@@ -41,7 +42,7 @@ def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[P
     while choices and redraws < _REDRAWS:
         project = choices[int(rng.integers(len(choices)))] if redraws < _REDRAWS_OF_THEMES else mixed_project(shop)
         drawn: list[tuple[str, int]] = []
-        for at in rng.permutation(len(project.kinds)).tolist():
+        for at in in_random_order(rng, len(project.kinds)):
             kind = project.kinds[at]
             row = _anchor(shop, kind, rng, split)
             if row is None:
@@ -58,19 +59,33 @@ def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[P
 
 def _anchor(shop: Shop, kind: str, rng: Generator, split: Split) -> int | None:
     """Return a random product of the kind that could be recommended, of the split; None where 64 tries find none."""
-    rows = offers(shop, kind)
-    tried = (int(rows[at]) for at in rng.integers(len(rows), size=_TRIES).tolist())
+    rows, places = shop.aisle(kind).rows, offered(shop, kind)
+    tried = (int(rows[places[at]]) for at in rng.integers(len(places), size=_TRIES).tolist())
     return next((row for row in tried if split_of(shop.catalog.titles[row]) == split), None)
 
 
 def draw_need(shop: Shop, kind: str, anchor: int, count: int, rng: Generator) -> Need:
     """Return the need for a kind, with ``count`` wishes that the product ``anchor`` meets."""
-    rows = offers(shop, kind)
-    wishes = draw_wishes(shop, anchor, rows, count, rng)
-    return Need(kind, wishes, int(all_satisfied(shop.catalog, wishes, rows)[0]))
+    aisle, places = shop.aisle(kind), offered(shop, kind)
+    on_offer = np.zeros(len(aisle), dtype=np.bool_)
+    on_offer[places] = True
+    wishes, fitting = draw_wishes(shop, anchor, aisle, on_offer, count, rng)
+    return Need(kind, wishes, int(aisle.rows[places[int(fitting[places].argmax())]]))
 
 
 def acceptable(world: World, need: Need) -> NDArray[np.int32]:
     """Return the products that meet a need as the store stands, cheapest first."""
-    rows = all_satisfied(world.shop.catalog, need.wishes, offers(world.shop, need.category))
-    return rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows
+    aisle = world.shop.aisle(need.category)
+    rows = aisle.rows[all_satisfied(aisle, need.wishes, offered(world.shop, need.category))]
+    return np.asarray(rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows)
+
+
+def is_acceptable(world: World, need: Need, row: int) -> bool:
+    """Tell whether a product meets a need as the store stands."""
+    catalog = world.shop.catalog
+    return (
+        catalog.category_of(row).name == need.category
+        and row not in world.sold_out
+        and is_offered(catalog, row)
+        and all(is_satisfied(catalog, wish, row) for wish in need.wishes)
+    )

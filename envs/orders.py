@@ -16,6 +16,7 @@ from numpy.random import Generator
 
 from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.random_order import in_random_order
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.models import Split
 from ecom_rlve.streams import Streams
@@ -173,7 +174,7 @@ def _bought_kinds(store: Store, rng: Generator, wanted: int) -> list[list[_Ware]
     """Return the products of each kind of thing that the customer buys."""
     names = store.shop.kinds(1)
     bought: list[list[_Ware]] = []
-    for at in rng.permutation(len(names)).tolist():
+    for at in in_random_order(rng, len(names)):
         if wares := _wares(store, names[at], rng):
             bought.append(wares)
         if len(bought) == wanted:

@@ -10,18 +10,22 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib import resources
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ecom_rlve.catalog.constraints import Columns
 from ecom_rlve.catalog.inflection import singular
 from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.envs.shop import Shop
 
 LEAST_OF_A_KIND = 6
 """Products in stock at a known price that a category needs to serve as a kind of thing."""
+_AT_ONCE = 1 << 18
+"""Products that are counted together."""
+_ALL = slice(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,35 +40,70 @@ class Project:
     """Leaf categories that belong to it, in name order."""
 
 
-@lru_cache(maxsize=8192)
+def offered(shop: Shop, kind: str) -> NDArray[np.integer]:
+    """Return the places in its aisle of a category's products in stock at a known price, cheapest first, ties by row.
+
+    Not to be written to.
+    """
+    return shop.cache.get(("offered", kind), lambda: _offered(shop, kind), lambda places: places.nbytes)
+
+
 def offers(shop: Shop, kind: str) -> NDArray[np.int32]:
     """Return the products of a leaf category that are in stock at a known price, cheapest first, ties by row."""
-    catalog = shop.catalog
-    rows = catalog.rows_of_category(kind)
-    price, stock = catalog.column("price"), catalog.column("stock").values
-    is_offered = (stock[rows] > 0) & (price.values[rows] > 0)
-    if price.is_floor is not None:
-        is_offered &= ~price.is_floor[rows]
-    rows = rows[is_offered]
-    return rows[np.argsort(price.values[rows], kind="stable")]
+    return np.asarray(shop.aisle(kind).rows[offered(shop, kind)])
 
 
-@lru_cache(maxsize=8)
+def are_offered(products: Columns, rows: slice = _ALL) -> NDArray[np.bool_]:
+    """Tell of the products in columns, or of some of them, which are in stock at a known price."""
+    price = products.column("price")
+    can_buy = (products.column("stock").values[rows] > 0) & (price.values[rows] > 0)
+    is_vague = price.is_floor
+    return np.asarray(can_buy if is_vague is None else can_buy & ~is_vague[rows])
+
+
+def is_offered(catalog: Catalog, row: int) -> bool:
+    """Tell whether one product is in stock at a known price."""
+    return bool(are_offered(catalog, slice(row, row + 1))[0])
+
+
+def _offered(shop: Shop, kind: str) -> NDArray[np.integer]:
+    aisle = shop.aisle(kind)
+    places = np.flatnonzero(are_offered(aisle))
+    ordered = places[np.argsort(aisle.column("price").values[places], kind="stable")]
+    return ordered.astype(np.uint16 if len(aisle) <= 2**16 else np.int32)
+
+
 def usable_kinds(shop: Shop) -> tuple[str, ...]:
-    """Return the leaf categories that can serve as a kind of thing, in name order."""
-    return tuple(kind for kind in shop.kinds(LEAST_OF_A_KIND) if len(offers(shop, kind)) >= LEAST_OF_A_KIND)
+    """Return the leaf categories that can serve as a kind of thing, in name order; made once."""
+    return shop.derive(_usable_kinds)
 
 
-@lru_cache(maxsize=64)
+def _usable_kinds(shop: Shop) -> tuple[str, ...]:
+    catalog = shop.catalog
+    counts = np.zeros(len(catalog.categories), dtype=np.int64)
+    for start in range(0, catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        codes = catalog.category_codes[some][are_offered(catalog, some)]
+        counts += np.bincount(codes, minlength=len(counts))
+    return tuple(catalog.categories[code].name for code in np.flatnonzero(counts >= LEAST_OF_A_KIND).tolist())
+
+
 def projects(shop: Shop, least: int) -> tuple[Project, ...]:
     """Return the themes and departments that have at least ``least`` kinds in the shop, else its one mixed project.
 
-    None where the whole shop has fewer.
+    None where the whole shop has fewer. Made once.
     """
+    return shop.derive(_projects, least)
+
+
+def _projects(shop: Shop, least: int) -> tuple[Project, ...]:
+    enough = tuple(project for project in shop.derive(_all_projects) if len(project.kinds) >= least)
+    return enough or (mixed_project(shop),) * (len(usable_kinds(shop)) >= least)
+
+
+def _all_projects(shop: Shop) -> list[Project]:
     categories = [shop.catalog.categories[shop.catalog.category_index[kind]] for kind in usable_kinds(shop)]
-    found = [*_themes(categories), *_departments(categories)]
-    enough = tuple(project for project in found if len(project.kinds) >= least)
-    return enough or (mixed_project(shop),) * (len(categories) >= least)
+    return [*_themes(categories), *_departments(categories)]
 
 
 def mixed_project(shop: Shop) -> Project:
@@ -81,12 +120,15 @@ def _project(name: str, plan: str, categories: Iterable[Category]) -> Project:
 
 def _themes(categories: Sequence[Category]) -> list[Project]:
     text = resources.files("ecom_rlve.envs.data").joinpath("projects.json").read_text("utf-8")
-    named = [(f" {_normalised(kind.name)}", kind) for kind in categories]
+    by_ending: dict[str, list[Category]] = {}
+    for kind in categories:
+        words = _normalised(kind.name).split(" ")
+        for start in range(len(words)):
+            by_ending.setdefault(" ".join(words[start:]), []).append(kind)
     themes = []
     for theme in json.loads(text)["projects"]:
-        endings = tuple(f" {ending}" for ending in theme["kinds"])
-        members = (kind for name, kind in named if name.endswith(endings))
-        themes.append(_project(theme["name"], theme["plan"], members))
+        members = {kind.name: kind for ending in theme["kinds"] for kind in by_ending.get(ending, ())}
+        themes.append(_project(theme["name"], theme["plan"], [members[name] for name in sorted(members)]))
     return themes
 
 

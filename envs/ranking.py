@@ -15,6 +15,8 @@ from math import log2
 import numpy as np
 from numpy.typing import NDArray
 
+_MANY = 32
+"""Times the wanted number from which on the best ones are picked out before they are sorted."""
 _DIGITS = 10**12
 """Discounts are rounded to so many parts, which makes them the same rational numbers on every machine."""
 
@@ -74,7 +76,11 @@ class Gains:
 
     def best_rows(self, k: int) -> list[int]:
         """Return at most ``k`` products, the greatest gain first, ties by row."""
-        best: list[int] = self.rows[np.argsort(-self.numerators, kind="stable")[:k]].tolist()
+        rows, gains = self.rows, self.numerators
+        if 0 < k < len(rows) // _MANY:
+            kept = np.flatnonzero(gains >= np.partition(gains, len(gains) - k)[len(gains) - k])
+            rows, gains = rows[kept], gains[kept]
+        best: list[int] = rows[np.argsort(-gains, kind="stable")[:k]].tolist()
         return best
 
     def score(self, given: Sequence[int | None], k: int) -> Fraction:

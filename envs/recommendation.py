@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from ecom_rlve.catalog.constraints import Constraint, is_satisfied
+from ecom_rlve.envs.aisle import Aisle
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment, Scenario
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.ranking import Gains
+from ecom_rlve.envs.row_set import RowSet
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.solving import search_showing
 from ecom_rlve.envs.stockout import StockoutPlan
@@ -97,9 +99,9 @@ class RecommendingEnvironment(Environment[Goal]):
     def review(self, scenario: Scenario[Goal], proposal: Answer | None) -> Review:
         if not isinstance(proposal, RecommendationAnswer) or not proposal.recommended_product_ids:
             return Review(hides_unsaid=True)
-        world, fitting = scenario.world, fitting_now(scenario).tolist()
+        world = scenario.world
         rows = _rows_of(world, proposal.recommended_product_ids[:_REACTIONS])
-        strange = [row for row in rows if row not in fitting]
+        strange = [row for row in rows if row is None or not fits(scenario, row)]
         broken = {
             constraint
             for constraint in self.required(scenario.goal)
@@ -130,13 +132,12 @@ class RecommendingEnvironment(Environment[Goal]):
             return
         gains, codes = self.gains_now(scenario), world.shop.catalog.category_codes
         least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
-        fitting = set(gains.rows.tolist())
-        good = {row for row in world.shown if row in fitting and gains.of(row) >= least}
+        good = {row for row in world.shown if fits(scenario, row) and gains.of(row) >= least}
         if not plan.hits:
             plan.sell_unwanted(world, good)
             return
         shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
-        fallback = next((row for row in shown if row in fitting), None)
+        fallback = next((row for row in shown if fits(scenario, row)), None)
         if fallback is not None:
             plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
 
@@ -172,10 +173,21 @@ def fitting_now(scenario: Scenario[Goal]) -> Rows:
     return rows[~np.isin(rows, list(gone))] if gone else rows
 
 
-def in_stock(world: World, rows: Rows) -> Rows:
-    """Return those of ``rows`` that can be bought in this world."""
-    rows = rows[world.shop.catalog.column("stock").values[rows] > 0]
-    return rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows
+def fits(scenario: Scenario[Goal], row: int) -> bool:
+    """Tell whether a product fits and has not sold out since."""
+    rows = scenario.goal.fitting
+    at = int(np.searchsorted(rows, row))
+    return at < len(rows) and int(rows[at]) == row and row not in scenario.world.sold_out
+
+
+def buyable(world: World, aisle: Aisle) -> NDArray[np.bool_]:
+    """Tell for each product of an aisle whether it can be bought in this world."""
+    can_buy = aisle.column("stock").values[:] > 0
+    code = world.shop.catalog.category_index[aisle.category]
+    for row in world.sold_out:
+        if world.shop.catalog.category_codes[row] == code:
+            can_buy[aisle.place_of(row)] = False
+    return can_buy
 
 
 def _rows_of(world: World, ids: Sequence[str]) -> list[int | None]:
@@ -193,12 +205,17 @@ def most_fitting(axes: Axes) -> int:
     return min(_MOST_PAGES, _PAGE_TURNS * axes.b_tool)
 
 
-def target_among(shop: Shop, rows: Rows, rng: Generator, split: Split) -> int | None:
+def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int | None:
     """Return a random one of ``rows`` that belongs to the split, None where 64 tries find none."""
     if not len(rows):
         return None
-    drawn = rows[rng.integers(len(rows), size=_TRIES)].tolist()
+    drawn = map(rows.row, rng.integers(len(rows), size=_TRIES).tolist())
     return next((row for row in drawn if shop.split(row) == split), None)
+
+
+def targets_in(shop: Shop, counts: NDArray[np.int8], m: int, is_roomy: NDArray[np.bool_]) -> RowSet:
+    """Return the products of which ``counts`` is ``m`` or more, in categories (by code) that are roomy enough."""
+    return RowSet((counts >= m) & is_roomy[shop.catalog.category_codes])
 
 
 def plan_stockout(axes: Axes, rng: Generator) -> StockoutPlan:

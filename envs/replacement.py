@@ -6,10 +6,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import islice
 
+import numpy as np
 from numpy.random import Generator
 
 from ecom_rlve.catalog.constraints import Constraint, is_satisfied
-from ecom_rlve.envs.constraint_drawing import natural_constraint, price_bound, usable_counts, usable_names
+from ecom_rlve.envs.constraint_drawing import (
+    natural_constraint,
+    price_bound,
+    usable_in_categories,
+    usable_names,
+    usable_places,
+)
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.world import World
 from ecom_rlve.models import Split
@@ -29,21 +36,14 @@ class Replacement:
     """Beside the kind of thing: as many as axis 1 says."""
 
 
-def serves(shop: Shop, kind: str, m: int) -> bool:
-    """Tell whether replacements of this kind can be wanted with ``m`` constraints."""
-    counts = usable_counts(shop)[shop.catalog.rows_of_category(kind)]
-    return int((counts >= m).sum()) >= _LEAST_ROWS
-
-
 def most_constraints(shop: Shop) -> int:
     """Return the greatest number of constraints with which half of the catalog's kinds can be replaced; made once."""
     return shop.derive(_most_constraints)
 
 
 def _most_constraints(shop: Shop) -> int:
-    kinds = shop.kinds(1)
-    m = 0
-    while 2 * sum(serves(shop, kind, m + 1) for kind in kinds) >= len(kinds):
+    kinds, m = len(shop.kinds(1)), 0
+    while 2 * np.count_nonzero(usable_in_categories(shop, m + 1) >= _LEAST_ROWS) >= kinds:
         m += 1
     return m
 
@@ -53,12 +53,12 @@ def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rn
     find none.
     """
     catalog = shop.catalog
-    rows = catalog.rows_of_category(catalog.category_of(returned).name)
-    rows = rows[usable_counts(shop)[rows] >= m]
-    if not len(rows):
+    aisle = shop.aisle(catalog.category_of(returned).name)
+    places = usable_places(shop, aisle, m)
+    if not len(places):
         return None
-    for at in rng.integers(len(rows), size=_TRIES).tolist():
-        row = int(rows[at])
+    for at in rng.integers(len(places), size=_TRIES).tolist():
+        row = int(aisle.rows[places[at]])
         if row == returned or shop.split(row) != split:
             continue
         names = list(islice(usable_names(catalog, row, rng), m - 1))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -12,14 +12,17 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ecom_rlve.catalog.aisles import Aisles
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
-from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.catalog.variant_values import variant_values
+from ecom_rlve.envs.aisle import Aisle
+from ecom_rlve.envs.byte_cache import ByteCache
 from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.value_index import ValueIndex
 from ecom_rlve.models import Split
 
 CARD_BYTES = 350
@@ -27,10 +30,16 @@ CARD_BYTES = 350
 _MOST_BYTES = CARD_BYTES - len(', "in_stock": false')
 _CARD_TITLE = 110
 _LEAST_TITLE = 8
-_LEAST_BRAND_LETTERS = 5
 _COMPACT = (",", ":")
 LEAST_FULL_TITLE = 24
 """Characters of a title that a card with all attributes shows at least."""
+CACHE_BYTES = 16 << 20
+"""What offers by price, words of categories and the like may take in a process, however large the catalog."""
+_CARDS = 16_384
+_CATEGORIES = 4096
+"""Cards of each sort, and small things of categories, that are kept."""
+_AISLES = 256
+_WORD_BYTES = 64
 
 Derived = TypeVar("Derived")
 
@@ -38,17 +47,21 @@ Derived = TypeVar("Derived")
 class Shop:
     """A catalog, its search index and caches. Shared by all episodes of a process; its caches change nothing seen."""
 
-    def __init__(self, catalog: Catalog, search: Search, report: SourceReport | None = None) -> None:
+    def __init__(
+        self, catalog: Catalog, search: Search, report: SourceReport | None = None, aisles: Aisles | None = None
+    ) -> None:
+        """Serve a catalog with its search; ``aisles`` are its columns by category where they were stored."""
         self.catalog = catalog
         self.search = search
         self.report = report
-        self.card = lru_cache(maxsize=100_000)(self._card)
-        self.full_card = lru_cache(maxsize=100_000)(self._full_card)
-        self.title_pattern = lru_cache(maxsize=None)(self._title_pattern)
-        self.kinds = lru_cache(maxsize=None)(self._kinds)
-        self.split = lru_cache(maxsize=100_000)(self._split)
-        self.words_in_category = lru_cache(maxsize=4096)(self._words_in_category)
-        self.rows_of_brand = lru_cache(maxsize=4096)(self._rows_of_brand)
+        self.aisles = aisles or Aisles(catalog)
+        self.cache = ByteCache(CACHE_BYTES)
+        self.card = lru_cache(maxsize=_CARDS)(self._card)
+        self.full_card = lru_cache(maxsize=_CARDS)(self._full_card)
+        self.split = lru_cache(maxsize=_CARDS)(self._split)
+        self.aisle = lru_cache(maxsize=_AISLES)(self._aisle)
+        self.kinds = lru_cache(maxsize=64)(self._kinds)
+        self.variant_pool = lru_cache(maxsize=_CATEGORIES)(self._variant_pool)
         self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     @classmethod
@@ -124,8 +137,22 @@ class Shop:
 
     def _kinds(self, least: int) -> tuple[str, ...]:
         """Return the leaf categories that hold at least ``least`` products, in name order."""
-        names = (category.name for category in self.catalog.categories)
-        return tuple(name for name in names if len(self.catalog.rows_of_category(name)) >= least)
+        categories = self.catalog.categories
+        return tuple(categories[code].name for code in np.flatnonzero(self.category_sizes >= least).tolist())
+
+    @cached_property
+    def category_sizes(self) -> NDArray[np.int64]:
+        """Products of each leaf category, in the order of the catalog's categories."""
+        codes = self.catalog.category_codes
+        return np.asarray(np.bincount(codes, minlength=len(self.catalog.categories)), dtype=np.int64)
+
+    def _aisle(self, category: str) -> Aisle:
+        """Return the products of a leaf category with their columns side by side."""
+        return Aisle(self.aisles, category)
+
+    def part(self, name: str, values: NDArray[Any], aisle: Aisle) -> NDArray[Any]:
+        """Return an aisle's part of an array over all rows, not to be written to; ``name`` is that array's own."""
+        return self.cache.get((name, aisle.category), lambda: values[aisle.rows], lambda found: found.nbytes)
 
     def _split(self, row: int) -> Split:
         """Return the split in which a product may be a target."""
@@ -136,11 +163,6 @@ class Shop:
         """The departments of the catalog, in name order."""
         return tuple(sorted({category.department for category in self.catalog.categories}))
 
-    def _rows_of_brand(self, category: str, brand: str) -> NDArray[np.int32]:
-        """Return the rows of a category that have a brand, ascending."""
-        rows = self.catalog.rows_of_category(category)
-        return rows[satisfied(self.catalog, Constraint("brand", Op.EQ, brand), rows)]
-
     def names_variant(self, row: int) -> bool:
         """Tell whether a product's title names a value of its category's variant attribute."""
         category = self.catalog.category_of(row)
@@ -148,18 +170,20 @@ class Shop:
         own = self.catalog.value(row, category.variant_attribute)
         if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
             return True
-        return self.title_pattern(category).search(title) is not None
+        return _title_pattern(category.variant_attribute, self.variant_pool(category)).search(title) is not None
 
-    def _title_pattern(self, category: Category) -> re.Pattern[str]:
-        values = variant_values(category, category.variant_attribute)
-        unit = ATTRIBUTES[category.variant_attribute].unit
-        spelled = [f"{value:g} ?{unit}" if not isinstance(value, str) else re.escape(value) for value in values]
-        return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)", re.IGNORECASE)
+    def words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
+        """Return the casefolded words of the values that a coded column has in a category, in vocabulary order."""
+        return self.cache.get(
+            ("words", category, attribute),
+            lambda: self._words_in_category(category, attribute),
+            lambda words: len(words) * _WORD_BYTES,
+        )
 
     def _words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
-        """Return the casefolded words of the values that a coded column has in a category, in vocabulary order."""
-        if attribute == self.catalog.categories[self.catalog.category_index[category]].variant_attribute:
-            values = [str(value) for value in self.variant_pools[category]]
+        own = self.catalog.categories[self.catalog.category_index[category]]
+        if attribute == own.variant_attribute:
+            values: Sequence[str] = [str(value) for value in self.variant_pool(own)]
         else:
             column = self.catalog.column(attribute)
             codes = column.values[self.catalog.rows_of_category(category)]
@@ -167,23 +191,27 @@ class Shop:
         return tuple(dict.fromkeys(part for value in values for part in value.casefold().split()))
 
     @cached_property
-    def value_index(self) -> Mapping[str, str]:
+    def value_index(self) -> ValueIndex:
         """The attribute that a word or phrase is a value of, by casefolded value."""
-        index: dict[str, str] = {}
-        for value in self.catalog.column("brand").vocabulary or ():
-            if len(value) >= _LEAST_BRAND_LETTERS:
-                index[value.casefold()] = "brand"
-        for name in reversed(DISCRETE):
-            for value in self.catalog.column(name).vocabulary or ():
-                index[value.casefold()] = name
-        return index
+        return ValueIndex(self.catalog)
+
+    def _variant_pool(self, category: Category) -> tuple[str | float, ...]:
+        """Return the values in which the products of a category come."""
+        return variant_values(category, category.variant_attribute)
 
     @cached_property
-    def variant_pools(self) -> Mapping[str, tuple[str | float, ...]]:
-        """Values in which the products of each category come, by category name."""
-        return {
-            category.name: variant_values(category, category.variant_attribute) for category in self.catalog.categories
-        }
+    def variant_attributes(self) -> NDArray[np.str_]:
+        """The attribute in which products come in variants, by the code of their category."""
+        return np.array([category.variant_attribute for category in self.catalog.categories])
+
+    @cached_property
+    def variant_words(self) -> Mapping[str, frozenset[str]]:
+        """All words in which products of some category come, by that attribute."""
+        pools = {(category.variant_attribute, self._variant_pool(category)) for category in self.catalog.categories}
+        found: dict[str, set[str]] = {name: set() for name, _ in pools}
+        for name, values in pools:
+            found[name].update(value for value in values if isinstance(value, str))
+        return {name: frozenset(words) for name, words in found.items()}
 
 
 def shortened(text: str, most: int) -> str:
@@ -193,7 +221,15 @@ def shortened(text: str, most: int) -> str:
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1024)
+def _title_pattern(attribute: str, values: tuple[str | float, ...]) -> re.Pattern[str]:
+    """Return the pattern of titles that name one of an attribute's values."""
+    unit = ATTRIBUTES[attribute].unit
+    spelled = [f"{value:g} ?{unit}" if not isinstance(value, str) else re.escape(value) for value in values]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 14)
 def _entry_bytes(name: str, value: str | float, separators: tuple[str, str] | None) -> int:
     """Return what an attribute adds to the size of a card: values repeat, in one type for each name."""
     return _bytes({name: value}, separators) + 1

@@ -38,7 +38,7 @@ def variants_of(shop: Shop, streams: Streams, row: int) -> tuple[Variant, ...]:
     attribute, product_id = category.variant_attribute, catalog.ids[row]
     rng = streams.stream("variants", product_id)
     own = catalog.value(row, attribute)
-    pool = shop.variant_pools[category.name]
+    pool = shop.variant_pool(category)
     others = [value for value in pool if value != own]
     wanted = int(rng.integers(_FEWEST, _MOST + 1)) - (own is not None)
     values = [others[at] for at in rng.permutation(len(others))[:wanted].tolist()]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import islice
 
 from numpy.random import Generator
+
+from ecom_rlve.envs.random_order import in_random_order
 
 _FAMILY = 3
 _TRIES = 40
@@ -26,8 +29,8 @@ def draw_history(
     families = max(4, 2 * len(targets) + 2)
     held = {category for _, category in targets}
     free = [kind for kind in kinds if kind not in held] or list(kinds)
-    order = rng.permutation(len(free)).tolist()
-    others = [free[order[at % len(free)]] for at in range(families - len(targets))]
+    order = list(islice(in_random_order(rng, len(free)), families - len(targets)))
+    others = [free[order[at % len(order)]] for at in range(families - len(targets))]
     rows: list[int] = []
     for number, category in enumerate([category for _, category in targets] + others):
         family = [targets[number][0]] if number < len(targets) and rng.random() < 0.5 else []

@@ -9,7 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
+from ecom_rlve.catalog.constraints import Constraint, Op, all_met
+from ecom_rlve.envs.aisle import Aisle
 from ecom_rlve.envs.shop import Shop
 
 _BOUNDS = {"at_most": Op.AT_MOST, "at_least": Op.AT_LEAST}
@@ -19,28 +20,34 @@ _MOST_LEFT = 0.75
 """Share of the products that a telling wish leaves at most."""
 
 
-def draw_wishes(shop: Shop, row: int, among: NDArray[np.int32], count: int, rng: Generator) -> tuple[Constraint, ...]:
-    """Return ``count`` different conditions that a product meets, fewer where so much is not known of it.
+def draw_wishes(
+    shop: Shop, row: int, aisle: Aisle, among: NDArray[np.bool_], count: int, rng: Generator
+) -> tuple[tuple[Constraint, ...], NDArray[np.bool_]]:
+    """Return ``count`` different conditions that a product meets, and which products meet them all.
 
-    ``among`` are the products to choose from. Conditions that leave some of them, but not most, come first; attributes
-    come in an order that does not depend on ``count``.
+    ``among`` tells which products of its aisle there are to choose from. Conditions that leave some of them, but not
+    most, come first; attributes come in an order that does not depend on ``count``. There are fewer where so much is
+    not known of the product.
     """
     wishes: list[Constraint] = []
     others: list[Constraint] = []
     possible = conditions(shop, row)
+    choice = int(np.count_nonzero(among))
     for at in rng.permutation(len(possible)).tolist():
         if len(wishes) == count:
             break
-        left = among[satisfied(shop.catalog, possible[at], among)]
-        if _LEAST_LEFT <= len(left) <= _MOST_LEFT * len(among):
+        narrowed = all_met(aisle, [possible[at]], among)
+        left = int(np.count_nonzero(narrowed))
+        if _LEAST_LEFT <= left <= _MOST_LEFT * choice:
             wishes.append(possible[at])
-            among = left
+            among, choice = narrowed, left
         else:
             others.append(possible[at])
-    return (*wishes, *others[: count - len(wishes)])
+    more = others[: count - len(wishes)]
+    return (*wishes, *more), all_met(aisle, more, among)
 
 
-@lru_cache(maxsize=100_000)
+@lru_cache(maxsize=4096)
 def conditions(shop: Shop, row: int) -> tuple[Constraint, ...]:
     """Return what could be said of a product: words of its card, and its numbers as bounds in their natural direction.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from ecom_rlve.envs.simulator.claims import ITEM_MARK, says_done, sold_out_claims
 from ecom_rlve.envs.simulator.nouns import Nouns, item_at, items_in, nouns_of, words_of
@@ -42,14 +43,21 @@ _DAYS = frozenset(("day", "days"))
 _TRAILING = " \t\r\n\"')]”*_"
 
 
+class Values(Protocol):
+    """Attributes by their values."""
+
+    def get(self, words: str, /) -> str | None:
+        """Return the attribute (or ``brand``) that has this casefolded value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Topics:
     """What this customer can be asked about."""
 
     items: tuple[tuple[str, str], ...]
     """Singular and plural of each wanted item, in goal order."""
-    value_index: Mapping[str, str]
-    """Attribute (or ``brand``) by casefolded value; looked up by words, never iterated over."""
+    value_index: Values
+    """Looked up by words, never iterated over."""
     titles: Mapping[str, int]
     """Item by casefolded title of a product shown for it; may be empty."""
     phrases: Phrases = field(default_factory=lambda: PHRASES)
@@ -239,7 +247,7 @@ def _is_no_name(tokens: Sequence[str], at: int) -> bool:
     return (at > 0 and tokens[at - 1] in before) or (at + 1 < len(tokens) and tokens[at + 1] in after)
 
 
-def _value_at(tokens: Sequence[str], at: int, values: Mapping[str, str]) -> tuple[str, int]:
+def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]:
     """Return the attribute of the longest value that begins at a token, and its length in tokens; "", 0 for none."""
     token = tokens[at]
     found, length = "", 0

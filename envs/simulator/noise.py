@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from numpy.random import Generator
 from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
 
 from ecom_rlve.envs.simulator.phrases import NUMBER_WORDS
 
@@ -62,8 +63,8 @@ def add_noise(
 
     Eligible is a word of five letters or more, and letters only, that touches no occurrence of a ``protected``
     passage and is neither negation nor number word. ``confusable`` maps a casefolded value word of the text to the
-    other words of its vocabulary; where the slip would not leave the word strictly nearest to itself (optimal string
-    alignment distance) the word is left alone. With ``p_noise`` 0 nothing is drawn.
+    words of its vocabulary; where the slip would not leave the word strictly nearest to itself (optimal
+    string alignment distance) the word is left alone. With ``p_noise`` 0 nothing is drawn.
     """
     if p_noise <= 0:
         return text
@@ -80,7 +81,7 @@ def add_noise(
             continue
         others = confusable.get(word.casefold())
         slipped = _slip(word, draws, may_be_slang=others is None)
-        if others and _is_confusing(slipped, others):
+        if others and _is_confusing(word, slipped, others):
             continue
         pieces += (text[done:start], slipped)
         done = end
@@ -101,10 +102,11 @@ def _must_stay(word: str) -> bool:
     return word.casefold() in _NUMBERS or NEGATION.fullmatch(word) is not None
 
 
-def _is_confusing(slipped: str, others: Sequence[str]) -> bool:
+def _is_confusing(word: str, slipped: str, vocabulary: Sequence[str]) -> bool:
     """Tell whether another word is as near as the original, which is one edit away."""
-    folded = slipped.casefold()
-    return any(OSA.distance(folded, other.casefold(), score_cutoff=1) <= 1 for other in others)
+    own = word.casefold()
+    near = extract(slipped, vocabulary, scorer=OSA.distance, processor=str.casefold, score_cutoff=1, limit=None)
+    return any(match.casefold() != own for match, _, _ in near)
 
 
 def _slip(word: str, draws: Sequence[float], *, may_be_slang: bool) -> str:

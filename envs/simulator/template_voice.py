@@ -34,7 +34,7 @@ class TemplateVoice:
         return add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
-        """Return, for each word of a value said, the words of the other values it must not come near."""
+        """Return, for each word of a value said, the words of its vocabulary, of which it must come near no other."""
         shop = self._scenario.world.shop
         nouns = {subject.singular: subject.category for subject in self._scenario.subjects}
         rivals: dict[str, tuple[str, ...]] = {}
@@ -47,5 +47,5 @@ class TemplateVoice:
                     else:
                         others = tuple(part for other in fact.kind.values for part in other.casefold().split())
                     for part in word_said.casefold().split():
-                        rivals[part] = rivals.get(part, ()) + tuple(other for other in others if other != part)
+                        rivals[part] = rivals.get(part, ()) + others
         return rivals

@@ -18,7 +18,7 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment, Scenario, Subject
 from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.needs import Need, acceptable, draw_need, draw_things
+from ecom_rlve.envs.needs import Need, acceptable, draw_need, draw_things, is_acceptable
 from ecom_rlve.envs.projects import Project, usable_kinds
 from ecom_rlve.envs.scoring import unit_f1
 from ecom_rlve.envs.shop import Shop
@@ -205,7 +205,8 @@ class BundleEnvironment(Environment[BundleGoal]):
         kind = codes[need.cheapest]
         others = [row for row in world.shown if codes[row] == kind and row != need.cheapest and world.stock(row)]
         room = goal.budget - sum(int(price[other.cheapest]) for other in goal.needs if other is not need)
-        fitting = [row for row in acceptable(world, need).tolist() if row in others and price[row] <= room]
+        fitting = [row for row in others if price[row] <= room and is_acceptable(world, need, row)]
+        fitting.sort(key=lambda row: (price[row], row))
         if not fitting:
             return
         # What no right answer could hold sells out first, and the best alternative last.
@@ -277,8 +278,8 @@ def _cost(world: World, rows: Sequence[int | None]) -> int:
 
 def _slots_met(world: World, goal: BundleGoal, rows: Sequence[int | None]) -> int:
     """Return how many needs one of the products meets; kinds differ, so that a product meets one need at most."""
-    given = np.array([row for row in rows if row is not None], dtype=np.int32)
-    return sum(bool(np.isin(given, acceptable(world, need)).any()) for need in goal.needs)
+    given = [row for row in rows if row is not None]
+    return sum(any(is_acceptable(world, need, row) for row in given) for need in goal.needs)
 
 
 def _is_missed(scenario: Scenario[BundleGoal], slot: Slot, rows: Sequence[int]) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 from numpy.random import Generator
@@ -18,6 +19,7 @@ from ecom_rlve.envs.difficulty import Axes, logistic
 from ecom_rlve.envs.environment import Environment, Scenario, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
+from ecom_rlve.envs.random_order import in_random_order
 from ecom_rlve.envs.scoring import unit_f1
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention
@@ -236,7 +238,7 @@ def _draw_products(
     kinds = shop.kinds(_LEAST_OF_A_KIND)
     drawn: list[tuple[int, tuple[Constraint, ...]]] = []
     redraws = 0
-    order = rng.permutation(len(kinds)).tolist()
+    order = list(islice(in_random_order(rng, len(kinds)), _REDRAWS + count))
     for at in range(_REDRAWS + count):
         if len(drawn) == count:
             return drawn, redraws

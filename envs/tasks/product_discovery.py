@@ -10,13 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from ecom_rlve.catalog.constraints import Constraint, is_satisfied, satisfied
+from ecom_rlve.catalog.constraints import Constraint, all_met, is_satisfied
 from ecom_rlve.envs import preferences
 from ecom_rlve.envs.constraint_drawing import (
     natural_constraint,
     price_bound,
     usable_counts,
+    usable_in_categories,
     usable_names,
     widened,
 )
@@ -32,11 +34,13 @@ from ecom_rlve.envs.recommendation import (
     Ranking,
     RecommendingEnvironment,
     Rows,
-    in_stock,
+    buyable,
     most_fitting,
     plan_stockout,
     target_among,
+    targets_in,
 )
+from ecom_rlve.envs.row_set import RowSet
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.simulator.nouns import with_article
@@ -171,16 +175,23 @@ def scenario_in(world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
 
 
 def _max_difficulty(shop: Shop) -> int:
-    levels = range(MAX_DIFFICULTY + 1)
-    return max((d for d in levels if len(shop.derive(_targets, axes_of(d).m)) >= _LEAST_TARGETS), default=-1)
+    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
+    served = (
+        axes.d
+        for axes in levels
+        if usable_in_categories(shop, axes.m)[_are_roomy(shop, axes.m)].sum() >= _LEAST_TARGETS
+    )
+    return max(served, default=-1)
 
 
-def _targets(shop: Shop, m: int) -> Rows:
+def _are_roomy(shop: Shop, m: int) -> NDArray[np.bool_]:
+    """Tell for each category whether it is large enough for ``m`` constraints."""
+    return shop.category_sizes >= _ROOM_PER_CONSTRAINT * m
+
+
+def _targets(shop: Shop, m: int) -> RowSet:
     """Return the products from which ``m`` constraints can be drawn, in categories that are large enough for them."""
-    counts = usable_counts(shop)
-    sizes = np.bincount(shop.catalog.category_codes, minlength=len(shop.catalog.categories))
-    is_roomy = (sizes >= _ROOM_PER_CONSTRAINT * m)[shop.catalog.category_codes]
-    return np.flatnonzero((counts >= m) & is_roomy).astype(np.int32)
+    return targets_in(shop, usable_counts(shop), m, _are_roomy(shop, m))
 
 
 def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, int]:
@@ -211,15 +222,15 @@ def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
     slack, breadth = rng.random(2).tolist()
     target = target_among(world.shop, targets, rng, world.split)
     if target is None:
-        return (), targets[:0]
+        return (), np.zeros(0, dtype=np.int32)
     bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
-    rows = in_stock(world, catalog.rows_of_category(catalog.category_of(target).name))
-    rows = rows[satisfied(catalog, bound, rows)]
+    aisle = world.shop.aisle(catalog.category_of(target).name)
+    among = all_met(aisle, [bound], buyable(world, aisle))
     names = islice(usable_names(catalog, target, rng), axes.m - 1)
     stated = [natural_constraint(catalog, target, name) for name in names]
     enough = _FEWEST_FITTING + int(breadth * (_MOST_AIMED_AT - _FEWEST_FITTING + 1))
-    wider, fitting = widened(catalog, stated, rows, enough)
-    return (bound, *wider), fitting
+    wider, fitting = widened(aisle, stated, among, enough)
+    return (bound, *wider), aisle.rows[fitting]
 
 
 ENVIRONMENT = ProductDiscoveryEnvironment()

@@ -9,11 +9,20 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
-from ecom_rlve.catalog.constraints import Constraint, satisfied
-from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.envs.constraint_drawing import natural_constraint, price_bound, usable_counts, usable_names
+from ecom_rlve.catalog.constraints import Constraint, all_met, satisfied
+from ecom_rlve.envs.aisle import Aisle
+from ecom_rlve.envs.constraint_drawing import (
+    Places,
+    known_count,
+    natural_constraint,
+    price_bound,
+    targets_by_category,
+    usable_counts,
+    usable_names,
+)
 from ecom_rlve.envs.description import facts_of
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.environment import Scenario, Subject
@@ -26,11 +35,14 @@ from ecom_rlve.envs.recommendation import (
     Ranking,
     RecommendingEnvironment,
     Rows,
-    in_stock,
+    buyable,
+    fits,
     most_fitting,
     plan_stockout,
     target_among,
+    targets_in,
 )
+from ecom_rlve.envs.row_set import RowSet
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.similarity import gower
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention, SlotKind
@@ -45,6 +57,8 @@ _SOLD_OUT_TOGETHER = 12
 _ROOM_PER_PICK = 5
 """Products that a category needs for each recommendation asked for: about so many values has an attribute."""
 _LEAST_TARGETS = 200
+_AT_ONCE = 1 << 18
+"""Products that are counted together."""
 
 COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
 """Attributes in which a substitute may have to be like the original."""
@@ -150,7 +164,7 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     def judge(self, scenario: Scenario[SubstitutionGoal], ranking: Ranking) -> tuple[Fraction, bool]:
         r_task = 2 * ranking.ndcg - 1 - Fraction(20, 100) * ranking.out_of_stock
         first = ranking.rows[0]
-        is_first_fitting = first in scenario.goal.fitting.tolist() and first not in scenario.world.sold_out
+        is_first_fitting = first is not None and fits(scenario, first)
         return r_task, is_first_fitting and ranking.ndcg >= Fraction(85, 100)
 
     def goal_json(self, scenario: Scenario[SubstitutionGoal]) -> dict[str, Any]:
@@ -210,21 +224,32 @@ class _Draft:
 
 def _max_difficulty(shop: Shop) -> int:
     levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
-    served = (axes.d for axes in levels if len(shop.derive(_targets, axes.m, axes.k_rec)) >= _LEAST_TARGETS)
+    table = targets_by_category(shop, _original_counts(shop))
+    served = (axes.d for axes in levels if table[_are_roomy(shop, axes.k_rec), axes.m].sum() >= _LEAST_TARGETS)
     return max(served, default=-1)
 
 
-def _targets(shop: Shop, m: int, k: int) -> Rows:
+def _original_counts(shop: Shop) -> NDArray[np.int8]:
+    """Return for each product that could be what is sold out on how many things constraints could be drawn; else 0."""
+    return shop.derive(_made_original_counts)
+
+
+def _made_original_counts(shop: Shop) -> NDArray[np.int8]:
+    counts = np.where(have_own_title(shop), usable_counts(shop), 0).astype(np.int8)
+    for start in range(0, len(counts), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        counts[some][known_count(shop, COMPATIBILITY, some) == 0] = 0
+    return counts
+
+
+def _are_roomy(shop: Shop, k: int) -> NDArray[np.bool_]:
+    """Tell for each category whether it is large enough for ``k`` substitutes."""
+    return shop.category_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
+
+
+def _targets(shop: Shop, m: int, k: int) -> RowSet:
     """Return the products that could be what is sold out, where ``m`` constraints and ``k`` substitutes are needed."""
-    catalog = shop.catalog
-    sizes = np.bincount(catalog.category_codes, minlength=len(catalog.categories))
-    is_roomy = (sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k)[catalog.category_codes]
-    variants = np.array([kind.variant_attribute for kind in catalog.categories])
-    has_any = np.zeros(catalog.size, dtype=np.bool_)
-    for name in COMPATIBILITY:
-        has_any |= (catalog.column(name).values >= 0) & (variants != name)[catalog.category_codes]
-    fitting = (usable_counts(shop) >= m) & is_roomy & has_any & have_own_title(shop)
-    return np.flatnonzero(fitting).astype(np.int32)
+    return targets_in(shop, _original_counts(shop), m, _are_roomy(shop, k))
 
 
 def _draw(world: World, streams: Streams) -> tuple[_Draft, int]:
@@ -254,13 +279,17 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
     original = target_among(shop, targets, rng, world.split)
     if original is None or not shows_own_title(shop, original):
         return None
-    alike = targets[(catalog.category_codes[targets] == catalog.category_codes[original]) & (targets != original)]
+    aisle = shop.aisle(catalog.category_of(original).name)
+    is_alike = shop.part("original", _original_counts(shop), aisle) >= axes.m
+    is_alike[aisle.place_of(original)] = False
+    alike = np.flatnonzero(is_alike)
     names = list(usable_names(catalog, original, rng))
     if len(alike) < _SOLD_OUT_TOGETHER - 1:
         return None
-    sold_out = [original, *rng.choice(alike, _SOLD_OUT_TOGETHER - 1, replace=False).tolist()]
-    rows = in_stock(world, catalog.rows_of_category(catalog.category_of(original).name))
-    required, pool = _compatible(catalog, original, names, rows[~np.isin(rows, sold_out)], axes, how_many)
+    gone = [aisle.place_of(original), *rng.choice(alike, _SOLD_OUT_TOGETHER - 1, replace=False).tolist()]
+    is_left = buyable(world, aisle)
+    is_left[gone] = False
+    required, pool = _compatible(aisle, original, names, is_left, axes, how_many)
     others = [name for name in names if name not in {each.attribute for each in required}]
     others.insert(int(is_priced * (len(others) + 1)), "price")
     others = others[: axes.m - len(required)]
@@ -271,31 +300,32 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
         price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
         for name in others
     )
-    return _Draft(original, tuple(sold_out), required, wished, pool)
+    return _Draft(original, tuple(aisle.rows[gone].tolist()), required, wished, aisle.rows[pool])
 
 
 def _compatible(
-    catalog: Catalog, original: int, names: Sequence[str], rows: Rows, axes: Axes, draw: float
-) -> tuple[tuple[Constraint, ...], Rows]:
+    aisle: Aisle, original: int, names: Sequence[str], left: NDArray[np.bool_], axes: Axes, draw: float
+) -> tuple[tuple[Constraint, ...], Places]:
     """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool they leave.
 
     One that would leave fewer than ``k_rec`` products is passed over. Of the numbers of equalities that leave no more
     than are preferred ``draw`` takes one; where none does, as many as there are.
     """
-    choices: list[tuple[tuple[Constraint, ...], Rows]] = []
+    choices: list[tuple[tuple[Constraint, ...], NDArray[np.bool_], int]] = []
     required: tuple[Constraint, ...] = ()
     for name in names:
         if name not in COMPATIBILITY or len(required) >= max(1, axes.m - 1):
             continue
-        constraint = natural_constraint(catalog, original, name)
-        narrowed = rows[satisfied(catalog, constraint, rows)]
-        if len(narrowed) >= axes.k_rec:
-            required, rows = (*required, constraint), narrowed
-            choices.append((required, rows))
-    preferred = [choice for choice in choices if len(choice[1]) <= most_fitting(axes)]
+        constraint = natural_constraint(aisle.catalog, original, name)
+        narrowed = all_met(aisle, [constraint], left)
+        count = int(np.count_nonzero(narrowed))
+        if count >= axes.k_rec:
+            required, left = (*required, constraint), narrowed
+            choices.append((required, left, count))
+    preferred = [choice for choice in choices if choice[2] <= most_fitting(axes)]
     if preferred:
-        return preferred[int(draw * len(preferred))]
-    return choices[-1] if choices else ((), rows)
+        required, left, _ = preferred[int(draw * len(preferred))]
+    return required, np.flatnonzero(left)
 
 
 ENVIRONMENT = SubstitutionEnvironment()

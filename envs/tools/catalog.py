@@ -113,11 +113,7 @@ def _check_vocabulary(shop: Shop, constraints: tuple[Constraint, ...]) -> None:
 
 def _is_variant_value(shop: Shop, constraint: Constraint) -> bool:
     """Tell whether some category's products may come in the value, though no product itself has it."""
-    value = str(constraint.value).casefold()
-    return any(
-        category.variant_attribute == constraint.attribute and value in shop.variant_pools[category.name]
-        for category in shop.catalog.categories
-    )
+    return str(constraint.value).casefold() in shop.variant_words.get(constraint.attribute, ())
 
 
 def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
@@ -125,22 +121,21 @@ def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[
 
     A filter on an attribute passes every product whose category comes in variants of that attribute.
     """
-    catalog = world.shop.catalog
-    by_variant = [c for c in constraints if any(k.variant_attribute == c.attribute for k in catalog.categories)]
-    rows = passing_rows(catalog, [constraint for constraint in constraints if constraint not in by_variant])
-    if by_variant and rows is None:
-        rows = np.arange(catalog.size, dtype=np.int32)
-    for constraint in by_variant:
-        assert rows is not None
-        free = _comes_in(world.shop, constraint.attribute)[catalog.category_codes[rows]]
-        rows = rows[free | satisfied(catalog, constraint, rows)]
+    shop, catalog = world.shop, world.shop.catalog
+    free = {c.attribute: is_free for c in constraints if (is_free := _comes_in(shop, c.attribute)).any()}
+    rows = passing_rows(catalog, [constraint for constraint in constraints if constraint.attribute not in free])
+    for constraint in (constraint for constraint in constraints if constraint.attribute in free):
+        among = slice(None) if rows is None else rows
+        passes = free[constraint.attribute][catalog.category_codes[among]] | satisfied(catalog, constraint, among)
+        rows = np.flatnonzero(passes).astype(np.int32) if rows is None else rows[passes]
     if rows is not None and world.sold_out and any(c.attribute == "stock" for c in constraints):
         rows = rows[~np.isin(rows, list(world.sold_out))]
     return rows
 
 
 def _comes_in(shop: Shop, attribute: str) -> NDArray[np.bool_]:
-    return np.array([category.variant_attribute == attribute for category in shop.catalog.categories])
+    """Tell for each category whether its products come in variants of the attribute."""
+    return np.asarray(shop.variant_attributes == attribute)
 
 
 def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:

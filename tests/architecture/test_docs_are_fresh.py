@@ -18,6 +18,7 @@ PAGES = (
     "docs/environments.md",
     "docs/errors.md",
     "docs/protocol.md",
+    "docs/scale.md",
     "docs/settings.md",
     "docs/tools.md",
 )

@@ -46,6 +46,9 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "measures every environment in a process like a server's",
     ),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
+    "evaluation/bench/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
+    "evaluation/bench/scale_build.py": ({"catalog"}, "builds the catalog that is measured"),
+    "evaluation/bench/scale_worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
 }
 """Module -> (further layers it may import, why)."""
 

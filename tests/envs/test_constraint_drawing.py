@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied
+from ecom_rlve.envs import constraint_drawing
 from ecom_rlve.envs.constraint_drawing import (
     natural_constraint,
     price_bound,
@@ -72,11 +73,13 @@ def test_widening_lets_in_as_many_as_wanted_and_keeps_the_target(shop: Shop) -> 
     for seed in range(150):
         rng = stream(seed, "widening")
         target = int(rng.integers(catalog.size))
-        rows = catalog.rows_of_category(catalog.category_of(target).name)
+        aisle = shop.aisle(catalog.category_of(target).name)
+        rows = aisle.rows
         names = list(usable_names(catalog, target, rng))[:3]
         stated = [natural_constraint(catalog, target, name) for name in names]
         before = all_satisfied(catalog, stated, rows)
-        wider, fitting = widened(catalog, stated, rows, 6)
+        wider, places = widened(aisle, stated, np.ones(len(rows), dtype=np.bool_), 6)
+        fitting = rows[places]
         assert target in fitting
         assert np.isin(before, fitting).all()
         assert fitting.tolist() == all_satisfied(catalog, wider, rows).tolist()
@@ -90,6 +93,27 @@ def test_widening_lets_in_as_many_as_wanted_and_keeps_the_target(shop: Shop) -> 
 
 def test_nothing_to_widen() -> None:
     shop = Shop.open("synthetic:40:0")
-    rows = np.arange(5, dtype=np.int32)
-    assert widened(shop.catalog, [], rows, 4)[1].tolist() == rows.tolist()
-    assert widened(shop.catalog, [], rows[:0], 4)[1].tolist() == []
+    among = np.arange(shop.catalog.size) < 5
+    assert widened(shop.catalog, [], among, 4)[1].tolist() == [0, 1, 2, 3, 4]
+    assert widened(shop.catalog, [], among & ~among, 4)[1].tolist() == []
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_a_scan_before_the_distances_changes_nothing(shop: Shop, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = shop.catalog
+
+    def drawn() -> list[tuple[object, list[int]]]:
+        found = []
+        for seed in range(60):
+            rng = stream(seed, "scan")
+            target = int(rng.integers(catalog.size))
+            aisle = shop.aisle(catalog.category_of(target).name)
+            names = list(usable_names(catalog, target, rng))[:2]
+            stated = [natural_constraint(catalog, target, name) for name in names]
+            wider, places = widened(aisle, stated, rng.random(len(aisle)) < 0.8, 4)
+            found.append((wider, places.tolist()))
+        return found
+
+    expected = drawn()
+    monkeypatch.setattr(constraint_drawing, "_FEW", few)
+    assert drawn() == expected

@@ -377,7 +377,7 @@ def test_a_filter_on_the_variant_attribute_passes_every_product_of_the_category(
     assert len(variant_attributes(shop)) >= 5
     for kind in shop.catalog.categories:
         name = kind.variant_attribute
-        for value in shop.variant_pools[kind.name]:
+        for value in shop.variant_pool(kind):
             filters = {name if name in DISCRETE else bound_name(name)[0]: value}
             found = search(world, category=kind.name, **filters)
             assert found["total"] == len(shop.catalog.rows_of_category(kind.name)), (kind.name, filters)
