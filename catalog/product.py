@@ -44,6 +44,11 @@ class Product:
     """Integer cents."""
     price_is_floor: bool = False
     """True where the source said "from 12.99": the price is a lower bound."""
+    price_high_cents: int | None = None
+    """Upper end of a price range in integer cents; None where the source gives no range."""
+    currency: str | None = None
+    """ISO 4217 code as the source states it, None = not stated. Amounts are never converted: of a product priced in
+    anything but US dollars ``price_cents`` is unknown."""
     rating: float | None = None
     """0 to 5."""
     rating_count: int = 0
@@ -53,3 +58,6 @@ class Product:
     """Units on the shelf."""
     attributes: Mapping[str, str | float] = field(default_factory=dict)
     """Known typed attributes by name: canonical values of discrete ones, numbers in canonical units."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """Where fields were read, by field: ``{"color": "details.Color: Navy Blue"}``; fields that were not read are left
+    out."""
