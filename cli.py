@@ -1,7 +1,8 @@
-"""The command line: ``ecom-rlve serve | demo | play``.
+"""The command line: ``ecom-rlve serve | demo | play | catalog``.
 
-Only the standard library and the client are imported at the top. What a command needs beyond them comes with the
-extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no traceback.
+Only the standard library, the client and what is as light are imported at the top. What a command needs beyond them
+comes with the extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no
+traceback.
 Annotations are evaluated at once here, because typer reads them while its name is still in scope.
 """
 
@@ -11,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
+from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.client import EcomEnv, EcomEnvError
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         print(f"{PROGRAM}: {missing} is not installed; run: pip install 'ecom-rlve[server]'", file=sys.stderr)
         sys.exit(2)
-    except (EcomEnvError, CommandFailedError) as error:
+    except (EcomEnvError, CatalogError, CommandFailedError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         sys.exit(1)
 
@@ -47,6 +49,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 def build_app() -> "typer.Typer":
     """Return the commands; raises ModuleNotFoundError where typer is missing."""
     import typer
+
+    from ecom_rlve.commands.catalog import catalog_app
 
     app = typer.Typer(
         help="Verifiable shopping-assistant environments: serve them, watch an episode, play one.",
@@ -57,6 +61,7 @@ def build_app() -> "typer.Typer":
     _add_serve(app)
     _add_demo(app)
     _add_play(app)
+    app.add_typer(catalog_app(), name="catalog")
     return app
 
 
@@ -66,7 +71,8 @@ def _add_serve(app: "typer.Typer") -> None:
     @app.command()
     def serve(
         catalog: Annotated[
-            str | None, typer.Option(help="Source of products: synthetic[:SIZE[:SEED]], a file.")
+            str | None,
+            typer.Option(help="Built catalog folder, or source of products: synthetic[:SIZE[:SEED]], a file."),
         ] = None,
         host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
         port: Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port; 0: any free one.")] = None,
@@ -138,13 +144,9 @@ def _serve(given: dict[str, object]) -> None:
 
 def _open_shop(source: str, cache_dir: Path | None) -> "Shop":
     """Open a source of products and print how many of its rows were kept, and how many dropped for which reason."""
-    from ecom_rlve.catalog.errors import CatalogError
     from ecom_rlve.envs.shop import Shop
 
-    try:
-        shop = Shop.open(source, cache_dir)
-    except CatalogError as error:
-        raise CommandFailedError(str(error)) from error
+    shop = Shop.open(source, cache_dir)
     for line in shop.report.describe() if shop.report else ():
         print(f"{source}: {line}", flush=True)
     return shop

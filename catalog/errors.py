@@ -4,7 +4,8 @@ CatalogError
 ├── SourceError            a file or row cannot be read as products
 ├── UnknownProductError    no product has this id
 ├── UnknownAttributeError  no column has this name
-└── IndexMismatchError     an index belongs to another catalog, or is empty
+├── IndexMismatchError     an index belongs to another catalog, or is empty
+└── StoreError             a folder is no whole catalog, or one cannot be written there
 """
 
 from __future__ import annotations
@@ -28,3 +29,7 @@ class UnknownAttributeError(CatalogError):
 
 class IndexMismatchError(CatalogError):
     """A search index was built for another catalog, or holds no vectors."""
+
+
+class StoreError(CatalogError):
+    """A folder is not a catalog that this version can open, or a catalog cannot be built there; names the remedy."""

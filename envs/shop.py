@@ -17,6 +17,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
+from ecom_rlve.catalog.store import is_store, open_store
 from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.catalog.variant_values import variant_values
 from ecom_rlve.envs.aisle import Aisle
@@ -66,7 +67,13 @@ class Shop:
 
     @classmethod
     def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
-        """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file); raises ``SourceError``."""
+        """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file) or the folder of a built catalog.
+
+        Raises ``SourceError`` and ``StoreError``.
+        """
+        if is_store(source):
+            stored = open_store(Path(source))
+            return cls(stored.catalog, stored.search(), stored.report)
         catalog, report = open_catalog(source)
         return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
 

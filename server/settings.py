@@ -26,7 +26,7 @@ class Settings(BaseSettings):
     """One log line per HTTP request and per socket."""
 
     catalog: str = "synthetic"
-    """Where the products come from, for example ``synthetic:10000:0``."""
+    """Where the products come from: the folder of a built catalog, or a source such as ``synthetic:10000:0``."""
     cache_dir: Path | None = None
     """Folder where the search index is kept between starts; None = it is built anew at each start."""
 

@@ -15,6 +15,7 @@ PAGES = (
     "README.md",
     "docs/agents.md",
     "docs/cart.md",
+    "docs/catalog.md",
     "docs/environments.md",
     "docs/errors.md",
     "docs/protocol.md",

@@ -28,7 +28,8 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": {"evaluation", "client", "root"} | SHARED,
     "training": {"training", "evaluation", "client", "root"} | SHARED,
     "root": {"client"},
-    "cli": {"cli", "catalog", "envs", "server", "client", "evaluation", "training", "root"} | SHARED,
+    "commands": {"commands", "catalog", "envs", "root"} | SHARED,
+    "cli": {"cli", "commands", "catalog", "envs", "server", "client", "evaluation", "training", "root"} | SHARED,
 }
 """Layer -> layers it may import; ``root`` is the package's own ``__init__`` (its version).
 

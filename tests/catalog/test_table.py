@@ -28,11 +28,14 @@ EVERYTHING = Product(
     store="Northwick Store",
     price_cents=1299,
     price_is_floor=False,
+    price_high_cents=1999,
+    currency="USD",
     rating=4.5,
     rating_count=12,
     ship_days=3,
     stock=7,
     attributes={"color": "red", "material": "brass", "wattage": 8.0, "weight": 950.0},
+    provenance={"color": "details.Color: Cherry Red", "price": "price: 12.99 - 19.99"},
 )
 NOTHING = Product(id="MUG1", title="", category="mugs")
 
@@ -56,11 +59,14 @@ products = st.builds(
     store=st.none() | texts.filter(bool),
     price_cents=st.none() | st.sampled_from(PRICES),
     price_is_floor=st.booleans(),
+    price_high_cents=st.none() | st.sampled_from(PRICES),
+    currency=st.none() | st.sampled_from(("EUR", "USD")),
     rating=st.none() | st.sampled_from((0.0, 3.5, 5.0)),
     rating_count=st.integers(0, 2**31 - 1),
     ship_days=st.integers(1, 10),
     stock=st.integers(0, 60),
     attributes=attributes,
+    provenance=st.dictionaries(st.sampled_from(("color", "price")), texts, max_size=2),
 )
 shelves = st.lists(products, min_size=1, max_size=12, unique_by=lambda product: product.id)
 a_word = st.sampled_from((*COLORS, *BRANDS, LAMPS.name, "TEAL", "northwick", "nowhere"))
@@ -232,6 +238,12 @@ def test_texts_come_back_with_lone_surrogates_replaced(written: list[str]) -> No
         {"store": None},
         {"price_cents": None},
         {"price_is_floor": True},
+        {"price_high_cents": 2999},
+        {"price_high_cents": None},
+        {"currency": "EUR"},
+        {"currency": None},
+        {"provenance": {"color": "details.Color: Cherry Red"}},
+        {"provenance": {}},
         {"rating": 4.4},
         {"rating_count": 13},
         {"ship_days": 4},

@@ -1,0 +1,107 @@
+"""Building a catalog folder from a source of any size: bounded memory, and whatever is killed can be taken up again.
+
+Five stages, each of which leaves whole files or none: the rows are read into parts, duplicates and spellings are
+settled over all parts, the columns are written, then the search index, then the manifest; one rename puts the folder
+into place. The bytes that come out depend on the source and the options alone, not on interruptions or workers.
+"""
+
+from __future__ import annotations
+
+import errno
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+
+from ecom_rlve import __version__
+from ecom_rlve.catalog.building.chunks import chunks_of
+from ecom_rlve.catalog.building.folder import BuildFolder
+from ecom_rlve.catalog.building.planning import planned
+from ecom_rlve.catalog.building.reading import Progress, read_parts
+from ecom_rlve.catalog.building.writing import written
+from ecom_rlve.catalog.errors import CatalogError, StoreError
+from ecom_rlve.catalog.search import Search
+from ecom_rlve.catalog.store import FORMAT, Provenance, StoredCatalog, open_store, write_manifest
+
+CHUNK_ROWS = 20_000
+"""Rows that are read together; bounds what each worker holds in memory."""
+INDEXES = ("auto", "flat", "ivf")
+_LIBRARIES = ("faiss-cpu", "numpy", "scikit-learn", "scipy")
+_REMEDIES = {
+    errno.ENOSPC: "free some space and run the command again, it goes on where it stopped",
+    errno.EDQUOT: "free some space and run the command again, it goes on where it stopped",
+    errno.EROFS: "choose an --out on a disk that can be written",
+    errno.EACCES: "choose an --out that you may write",
+    errno.EPERM: "choose an --out that you may write",
+}
+
+
+def build_catalog(
+    source_spec: str,
+    out: Path,
+    *,
+    embedder: str = "local",
+    index: str = "auto",
+    limit: int | None = None,
+    workers: int = 1,
+    progress: Progress = lambda _stage, _done, _total: None,
+    chunk_rows: int = CHUNK_ROWS,
+) -> StoredCatalog:
+    """Build a catalog in the folder ``out`` and open it; goes on with an earlier build of the same that was killed.
+
+    Args:
+        source_spec: name of the source of products.
+        out: folder to make; beside it ``<out>.building`` holds what is unfinished.
+        embedder: ``local`` or ``st:MODEL``.
+        index: ``auto``, ``flat`` or ``ivf``.
+        limit: rows to read at most.
+        workers: processes that read rows.
+        progress: told how far each stage is.
+        chunk_rows: rows that are read together; a build that goes on must have the same.
+
+    Raises :class:`SourceError` where the source cannot be read, :class:`CatalogError` for an unknown option, and
+    :class:`StoreError` where ``out`` exists, cannot be written, or holds an unfinished build of something else.
+    """
+    _check_options(embedder, index)
+    source, folder = chunks_of(source_spec), BuildFolder(out)
+    options = {"format": FORMAT, "embedder": embedder, "index": index, "limit": limit, "chunk_rows": chunk_rows}
+    with _told(out):
+        if folder.enter({"source": source.name, "identity": dict(source.identity), "versions": _versions(), **options}):
+            parts = read_parts(source, folder, chunk_rows=chunk_rows, limit=limit, workers=workers, progress=progress)
+            plan = planned(parts, source.categories, folder, progress)
+            catalog = written(parts, plan, folder, progress)
+            search = Search.write(
+                catalog, folder.store, embedder=embedder, index=index, workers=workers, progress=progress
+            )
+            folder.sweep()
+            facts = Provenance(source=source.name, limit=limit, versions=_versions(), search=search)
+            write_manifest(folder.store, catalog, plan.report, facts)
+            folder.publish()
+        folder.tidy()
+    return open_store(out)
+
+
+def _check_options(embedder: str, index: str) -> None:
+    """Raise :class:`CatalogError` for options that would be refused only when all rows have been read."""
+    if embedder != "local" and not (embedder.startswith("st:") and embedder != "st:"):
+        raise CatalogError(f"{embedder!r} is no embedder; there are local and st:MODEL (sentence-transformers)")
+    if index not in INDEXES:
+        raise CatalogError(f"{index!r} is no index; there are {', '.join(INDEXES)}")
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of all that decides what a catalog's bytes are."""
+    libraries = {name: version(name) for name in _LIBRARIES}
+    return {"ecom-rlve": __version__, "python": platform.python_version(), **libraries}
+
+
+@contextmanager
+def _told(out: Path) -> Iterator[None]:
+    """Turn what the disk refuses into one clear error."""
+    try:
+        yield
+    except OSError as error:
+        remedy = _REMEDIES.get(error.errno or 0, "remove the cause and run the command again")
+        where = error.filename or out
+        raise StoreError(f"{where} cannot be written ({error.strerror or error}); {remedy}") from error

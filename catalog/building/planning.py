@@ -1,0 +1,253 @@
+"""Stage 2 of a build: which rows are kept, and what their words become in the whole catalog.
+
+Duplicates are found by 128-bit digests in arrays. The result is, for every part, the rows to keep and for each column
+of words a map from the part's codes to the catalog's.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.array_store import whole_file
+from ecom_rlve.catalog.building.folder import BuildFolder
+from ecom_rlve.catalog.building.parts import IDS, LISTINGS, Part
+from ecom_rlve.catalog.building.reading import Progress
+from ecom_rlve.catalog.columns import CODED, UNKNOWN_CODE
+from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.sources.report import DropReason, SourceReport
+from ecom_rlve.catalog.sources.settling import Settled, Settling
+from ecom_rlve.catalog.table_files import write_categories
+from ecom_rlve.catalog.texts import Texts
+
+STAGE = "planning"
+_NEITHER, _ID, _LISTING = 0, 1, 2
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is kept of each part; maps of codes lie on disk."""
+
+    folder: Path
+    kept: tuple[Rows, ...]
+    """Positions of the rows to keep, for each part."""
+    report: SourceReport
+
+    def code_map(self, part: int, column: str) -> NDArray[np.int32]:
+        """Return the catalog's code for every code of a part; the last element is for the unknown."""
+        with np.load(_part_file(self.folder, part), allow_pickle=False) as file:
+            codes: NDArray[np.int32] = file[column]
+        return codes
+
+    def words(self, column: str) -> Texts:
+        """Return the vocabulary of a column of words, in code order."""
+        with np.load(_words_file(self.folder), allow_pickle=False) as file:
+            return Texts(file[f"{column}.blob"], file[f"{column}.offsets"])
+
+
+def planned(
+    parts: Sequence[Part], categories: Sequence[Category] | None, folder: BuildFolder, progress: Progress
+) -> Plan:
+    """Make the plan, or read it where it was made before.
+
+    ``categories`` are those of products that need no settling. Raises :class:`SourceError` where nothing is kept.
+    """
+    facts = folder.done(STAGE)
+    if facts is None:
+        report = _make(parts, categories, folder, progress)
+        folder.mark(STAGE, {"read": report.read, "kept": report.kept, "dropped": _by_name(report)})
+    else:
+        dropped = {DropReason[name]: count for name, count in facts["dropped"].items()}
+        report = SourceReport(facts["read"], facts["kept"], dropped)
+    kept = [np.load(_kept_file(folder.plan, number), allow_pickle=False) for number in range(len(parts))]
+    progress(STAGE, 3 * len(parts), 3 * len(parts))
+    return Plan(folder.plan, tuple(kept), report)
+
+
+def duplicates(ids: NDArray[np.uint64], listings: NDArray[np.uint64]) -> NDArray[np.int8]:
+    """Tell for each row, in order, whether an earlier row that is kept has its id (1), or else its listing (2).
+
+    Both arguments are pairs of numbers, shape (rows, 2). Only rows that share one of the two with another row are
+    looked at one by one.
+    """
+    verdicts = np.zeros(len(ids), dtype=np.int8)
+    own_id, own_listing = _groups(ids), _groups(listings)
+    is_shared = (np.bincount(own_id)[own_id] > 1) | (np.bincount(own_listing)[own_listing] > 1)
+    rows = np.flatnonzero(is_shared)
+    seen_ids, seen_listings = bytearray(len(ids)), bytearray(len(ids))
+    for row, group, listing in zip(rows.tolist(), own_id[rows].tolist(), own_listing[rows].tolist(), strict=True):
+        if seen_ids[group]:
+            verdicts[row] = _ID
+        elif seen_listings[listing]:
+            verdicts[row] = _LISTING
+        else:
+            seen_ids[group] = seen_listings[listing] = 1
+    return verdicts
+
+
+def _groups(digests: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Return equal numbers, below the number of rows, for equal digests."""
+    order = np.lexsort((digests[:, 1], digests[:, 0]))
+    ordered = digests[order]
+    is_new = np.ones(len(order), dtype=np.int64)
+    is_new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    groups = np.empty(len(order), dtype=np.int64)
+    groups[order] = np.cumsum(is_new) - 1
+    return groups
+
+
+def _make(
+    parts: Sequence[Part], categories: Sequence[Category] | None, folder: BuildFolder, progress: Progress
+) -> SourceReport:
+    dropped: Counter[DropReason] = sum((part.dropped for part in parts), Counter())
+    verdicts = [np.zeros(len(part.array(IDS)), dtype=np.int8) for part in parts]
+    if categories is None and parts:
+        sizes = np.cumsum([len(verdict) for verdict in verdicts])[:-1]
+        everything = [np.concatenate([part.array(name) for part in parts]) for name in (IDS, LISTINGS)]
+        verdicts = np.split(duplicates(*everything), sizes)
+    for verdict in verdicts:
+        dropped[DropReason.DUPLICATE_ID] += int((verdict == _ID).sum())
+        dropped[DropReason.DUPLICATE_LISTING] += int((verdict == _LISTING).sum())
+    kept = [np.flatnonzero(verdict == _NEITHER) for verdict in verdicts]
+    count = sum(map(len, kept))
+    report = SourceReport(count + dropped.total(), count, {reason: n for reason, n in dropped.items() if n})
+    if not count:
+        raise SourceError(f"no row became a product ({'; '.join(report.describe())}); give a source with products")
+    steps = _Steps(progress, 3 * len(parts))
+    final = _final_words(parts, kept, categories, folder, steps)
+    for number, (part, rows) in enumerate(zip(parts, kept, strict=True)):
+        _write_part(folder.plan, number, part, rows, final)
+        steps.advance()
+    return report
+
+
+class _Steps:
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress, self._done, self._total = progress, 0, total
+        progress(STAGE, 0, total)
+
+    def advance(self) -> None:
+        self._done += 1
+        self._progress(STAGE, self._done, self._total)
+
+
+@dataclass(frozen=True)
+class _FinalWords:
+    """What the words of parts become."""
+
+    settled: Mapping[str, Mapping[str, str]]
+    """By column that is settled and word of a part; words of other columns stay as they are."""
+    codes: Mapping[str, Mapping[str, int]]
+    """Of the catalog's vocabularies, by column."""
+
+
+def _final_words(
+    parts: Sequence[Part],
+    kept: Sequence[Rows],
+    categories: Sequence[Category] | None,
+    folder: BuildFolder,
+    steps: _Steps,
+) -> _FinalWords:
+    """Settle what must be settled, and write categories and vocabularies."""
+    settled = _settled(parts, kept, steps) if categories is None else None
+    words: dict[str, set[str]] = {name: set() for name in CODED}
+    becomes: dict[str, dict[str, str]] = {"category": {}, "brand": {}} if settled else {}
+    for part, rows in zip(parts, kept, strict=True):
+        used = {name: _used(part, name, rows) for name in CODED}
+        if settled is not None:
+            _settle(settled, part, used, becomes)
+        for name, first_rows in used.items():
+            change = becomes.get(name)
+            words[name].update(change[word] if change else word for word in first_rows)
+        steps.advance()
+    kinds = sorted((settled or _Given(categories or ())).categories, key=lambda category: category.name)
+    vocabularies = {name: sorted(words[name]) for name in CODED}
+    vocabularies["category"] = [kind.name for kind in kinds]
+    write_categories(folder.table, kinds)
+    _write_words(folder.plan, vocabularies)
+    codes = {name: {word: code for code, word in enumerate(known)} for name, known in vocabularies.items()}
+    return _FinalWords(becomes, codes)
+
+
+@dataclass(frozen=True)
+class _Given:
+    categories: Sequence[Category]
+
+
+def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> Settled:
+    settling = Settling()
+    for part, rows in zip(parts, kept, strict=True):
+        if len(rows):
+            readings = part.readings()
+            for row in rows.tolist():
+                settling.note(readings[row])
+        steps.advance()
+    return settling.settled()
+
+
+def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
+    """Return the words of a column that the kept rows use, each with the first of them."""
+    codes, first = np.unique(part.array(f"{name}.values")[rows], return_index=True)
+    words = part.words(name)
+    places = zip(codes.tolist(), rows[first].tolist(), strict=True)
+    return {words[code]: row for code, row in places if code != UNKNOWN_CODE}
+
+
+def _settle(
+    settled: Settled, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
+) -> None:
+    """Find out what a part's leaves and brands become, from one product that has each."""
+    fresh = {name: used[name].keys() - known.keys() for name, known in becomes.items()}
+    if not any(fresh.values()):
+        return
+    readings = part.readings()
+    for name, known in becomes.items():
+        for word in sorted(fresh[name]):
+            known[word] = getattr(settled.product(readings[used[name][word]]), name)
+
+
+def _write_part(folder: Path, number: int, part: Part, rows: Rows, final: _FinalWords) -> None:
+    maps = {}
+    for name in CODED:
+        change, codes = final.settled.get(name), final.codes[name]
+        words = [change.get(word, "") if change else word for word in part.words(name)]
+        # A word of dropped rows only has no code.
+        maps[name] = np.array([*(codes.get(word, UNKNOWN_CODE) for word in words), UNKNOWN_CODE], dtype=np.int32)
+    with whole_file(_part_file(folder, number)) as stream:
+        np.savez(stream, allow_pickle=False, **maps)
+    with whole_file(_kept_file(folder, number)) as stream:
+        np.save(stream, rows, allow_pickle=False)
+
+
+def _write_words(folder: Path, vocabularies: Mapping[str, Sequence[str]]) -> None:
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, known in vocabularies.items():
+        words = Texts.pack(known)
+        arrays[f"{name}.blob"], arrays[f"{name}.offsets"] = words.blob, words.offsets
+    with whole_file(_words_file(folder)) as stream:
+        np.savez(stream, allow_pickle=False, **arrays)
+
+
+def _by_name(report: SourceReport) -> dict[str, int]:
+    return {reason.name: count for reason, count in report.dropped.items()}
+
+
+def _part_file(folder: Path, number: int) -> Path:
+    return folder / f"codes-{number:06d}.npz"
+
+
+def _kept_file(folder: Path, number: int) -> Path:
+    return folder / f"kept-{number:06d}.npy"
+
+
+def _words_file(folder: Path) -> Path:
+    return folder / "words.npz"

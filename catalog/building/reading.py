@@ -1,0 +1,106 @@
+"""Stage 1 of a build: every chunk of rows becomes a part, in this process or in several others."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+from pathlib import Path
+
+from ecom_rlve.catalog.building.chunks import Chunks
+from ecom_rlve.catalog.building.folder import BuildFolder
+from ecom_rlve.catalog.building.parts import Chunk, Part, save_part
+from ecom_rlve.catalog.errors import SourceError, StoreError
+
+Progress = Callable[[str, int, int], None]
+"""Told of a stage's name, how much of it is done, and how much there is; 0 where that is not known."""
+STAGE = "reading"
+
+
+def read_parts(
+    source: Chunks, folder: BuildFolder, *, chunk_rows: int, limit: int | None, workers: int, progress: Progress
+) -> list[Part]:
+    """Make the parts that are missing and return all of them, in row order.
+
+    Raises what the source raises, ``OSError``, and :class:`StoreError` where a worker process died.
+    """
+    facts = folder.done(STAGE)
+    if facts is None:
+        identity = dict(source.identity)
+        facts = _read(source, folder, chunk_rows, limit, workers, progress)
+        if dict(source.identity) != identity:
+            raise SourceError(f"{source.name} changed while it was read; delete {folder.root} and build again")
+        folder.mark(STAGE, facts)
+    progress(STAGE, facts["rows"], facts["rows"])
+    return [Part(folder.part(number)) for number in range(facts["parts"])]
+
+
+def _read(
+    source: Chunks, folder: BuildFolder, chunk_rows: int, limit: int | None, workers: int, progress: Progress
+) -> dict[str, int]:
+    total = min(filter(None, (source.total, limit)), default=0)
+    missing_part = next(number for number in range(1 << 30) if not folder.part(number).exists())
+    # One that exists is passed over once more: it may be the last, and a source need not be asked for what follows.
+    first = max(0, missing_part - 1)
+    rows, number = first * chunk_rows, first
+    progress(STAGE, rows, total)
+    missing = _missing(source.chunks(rows, limit, chunk_rows), folder, first)
+    for chunk_size in _saved(missing, workers):
+        rows, number = rows + chunk_size, number + 1
+        progress(STAGE, rows, total)
+    return {"parts": number, "rows": rows}
+
+
+def _missing(chunks: Iterator[Chunk], folder: BuildFolder, first: int) -> Iterator[tuple[Chunk, Path | None]]:
+    """Yield each chunk with where its part goes, None where that exists."""
+    for number, chunk in enumerate(chunks, first):
+        path = folder.part(number)
+        yield chunk, None if path.exists() else path
+
+
+def _saved(chunks: Iterator[tuple[Chunk, Path | None]], workers: int) -> Iterator[int]:
+    """Save the parts of all chunks and yield the size of each, in order."""
+    if workers == 1:
+        for chunk, path in chunks:
+            yield _save(chunk, path)
+        return
+    # Not forked: libraries that were loaded here may hold threads and locks.
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow_parent)
+    try:
+        waiting: deque[Future[int]] = deque()
+        for chunk, path in chunks:
+            waiting.append(pool.submit(_save, chunk, path))
+            if len(waiting) > workers:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    except BrokenProcessPool as error:
+        raise StoreError(
+            "a worker process died, perhaps for lack of memory; run the command again with fewer --workers"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _save(chunk: Chunk, path: Path | None) -> int:
+    if path is not None:
+        save_part(path, chunk.arrays())
+    return len(chunk)
+
+
+def _follow_parent() -> None:
+    """Leave Ctrl-C to the parent, and end when it ends: a worker whose parent was killed would wait for ever."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
