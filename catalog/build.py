@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ecom_rlve import __version__
+from ecom_rlve.catalog.aisles import write_aisles
 from ecom_rlve.catalog.building.chunks import chunks_of
 from ecom_rlve.catalog.building.folder import BuildFolder
 from ecom_rlve.catalog.building.planning import planned
@@ -22,7 +23,7 @@ from ecom_rlve.catalog.building.reading import Progress, read_parts
 from ecom_rlve.catalog.building.writing import written
 from ecom_rlve.catalog.errors import CatalogError, StoreError
 from ecom_rlve.catalog.search import Search
-from ecom_rlve.catalog.store import FORMAT, Provenance, StoredCatalog, open_store, write_manifest
+from ecom_rlve.catalog.store import AISLES, FORMAT, Provenance, StoredCatalog, open_store, write_manifest
 
 CHUNK_ROWS = 20_000
 """Rows that are read together; bounds what each worker holds in memory."""
@@ -71,6 +72,7 @@ def build_catalog(
             parts = read_parts(source, folder, chunk_rows=chunk_rows, limit=limit, workers=workers, progress=progress)
             plan = planned(parts, source.categories, folder, progress)
             catalog = written(parts, plan, folder, progress)
+            write_aisles(catalog, folder.store / AISLES)
             search = Search.write(
                 catalog, folder.store, embedder=embedder, index=index, workers=workers, progress=progress
             )

@@ -1,7 +1,8 @@
 """A built catalog as a folder: opened by mapping its files, and only where every one of them is as it was written.
 
 ``manifest.json`` names format, fingerprint, source, counts and the size of each file; it is the last file that a build
-writes before the one rename that puts the folder into place. ``table/`` holds the columns, ``search/`` the index.
+writes before the one rename that puts the folder into place. ``table/`` holds the columns, ``aisles/`` those of numbers
+and codes once more in the order of categories, ``search/`` the index.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
+from ecom_rlve.catalog.aisles import Aisles
 from ecom_rlve.catalog.array_store import whole_file
-from ecom_rlve.catalog.errors import IndexMismatchError, StoreError
+from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError, StoreError
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.sources.report import DropReason, SourceReport
 from ecom_rlve.catalog.table import Catalog
@@ -25,6 +27,7 @@ FORMAT = 1
 """Changes whenever a folder of an earlier version could not be opened, or would be read otherwise."""
 MANIFEST = "manifest.json"
 TABLE = "table"
+AISLES = "aisles"
 BUILDING = ".building"
 """Ending of the folder beside it in which a catalog is built."""
 
@@ -91,6 +94,13 @@ class StoredCatalog:
     catalog: Catalog
     report: SourceReport
     manifest: Manifest
+
+    def aisles(self) -> Aisles:
+        """Open the columns in the order of categories; raises :class:`StoreError` where they are of no use."""
+        try:
+            return Aisles.open(self.catalog, self.folder / AISLES)
+        except CatalogError as error:
+            raise StoreError(str(error)) from error
 
     def search(self) -> Search:
         """Open the index; raises :class:`StoreError` where it belongs to another catalog or holds no vectors."""

@@ -73,7 +73,7 @@ class Shop:
         """
         if is_store(source):
             stored = open_store(Path(source))
-            return cls(stored.catalog, stored.search(), stored.report)
+            return cls(stored.catalog, stored.search(), stored.report, aisles=stored.aisles())
         catalog, report = open_catalog(source)
         return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
 
