@@ -23,6 +23,8 @@ LEAST, MOST = -128, 127
 """Bounds of a vector's elements."""
 TIE_ROOM = 28
 """Rows fetched beyond those asked for, to see whether ties were cut off."""
+_MORE = 4
+"""How many times as many are fetched where they were."""
 _SCAN_SHARE = 3
 """Above one row in this many, a scan that skips the others is cheaper than gathering some."""
 _GATHERED = 1 << 15
@@ -100,11 +102,10 @@ class FlatIndex:
         """Return what :meth:`search` returns for each of ``queries``, shape (queries, dimensions)."""
         if k < 1:
             return [np.zeros(0, dtype=np.int32)] * len(queries)
-        one_thread()
-        scores, rows = self._scan.search(queries, min(self.size, k + TIE_ROOM))
+        count = min(self.size, k + TIE_ROOM)
         return [
-            best_of((some, numbers.astype(np.int32)), k, partial(self._reaching, query, None))
-            for query, some, numbers in zip(queries, scores, rows, strict=True)
+            best(*uncut(first, k, count, self.size, partial(self._scanned_one, query, None)), k)
+            for query, first in zip(queries, self._scanned(queries, None, count), strict=True)
         ]
 
     def search_subset(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
@@ -112,11 +113,9 @@ class FlatIndex:
         if k < 1 or not len(rows):
             return np.zeros(0, dtype=np.int32)
         if len(rows) * _SCAN_SHARE > self.size:
-            one_thread()
-            wanted = Selection(rows, self.size)
-            parameters = faiss.SearchParameters(sel=wanted.selector)  # type: ignore[call-arg]  # added at import
-            scores, found = self._scan.search(query[None], min(len(rows), k + TIE_ROOM), params=parameters)
-            return best_of((scores[0], found[0].astype(np.int32)), k, partial(self._reaching, query, wanted))
+            scan = partial(self._scanned_one, query, Selection(rows, self.size))
+            count = min(len(rows), k + TIE_ROOM)
+            return best(*uncut(scan(count), k, count, len(rows), scan), k)
         parts = [self._best_gathered(query, rows[at : at + _GATHERED], k) for at in range(0, len(rows), _GATHERED)]
         return best(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]), k)
 
@@ -125,24 +124,28 @@ class FlatIndex:
 
         That is cheaper than a scan that skips the others.
         """
+        one_thread()
         some = faiss.IndexScalarQuantizer(
             self.dimensions, faiss.ScalarQuantizer.QT_8bit_direct_signed, faiss.METRIC_INNER_PRODUCT
         )
         some.add_sa_codes(self._codes[rows])
 
-        one_thread()
-        scores, places = some.search(query[None], min(len(rows), k + TIE_ROOM))
-        if is_cut(scores[0], k):
-            _, scores, places = some.range_search(query[None], below(scores[0][k - 1]))
-            return scores, rows[places]
-        return scores[0], rows[places[0]]
+        def scan(count: int) -> Found:
+            scores, places = some.search(query[None], count)
+            return scores[0], rows[places[0]]
 
-    def _reaching(self, query: NDArray[np.float32], wanted: Selection | None, score: np.float32) -> Found:
-        """Return all rows, or all wanted ones, that reach a score."""
+        count = min(len(rows), k + TIE_ROOM)
+        return uncut(scan(count), k, count, len(rows), scan)
+
+    def _scanned(self, queries: NDArray[np.float32], wanted: Selection | None, count: int) -> list[Found]:
+        one_thread()
         selector = None if wanted is None else wanted.selector
         parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # added at import
-        _, scores, rows = self._scan.range_search(query[None], below(score), params=parameters)
-        return scores, rows.astype(np.int32)
+        scores, rows = self._scan.search(queries, count, params=parameters)
+        return list(zip(scores, rows.astype(np.int32), strict=True))
+
+    def _scanned_one(self, query: NDArray[np.float32], wanted: Selection | None, count: int) -> Found:
+        return self._scanned(query[None], wanted, count)[0]
 
 
 class Selection:
@@ -177,26 +180,17 @@ def one_thread() -> None:
     faiss.omp_set_num_threads(1)
 
 
-def best_of(found: Found, k: int, reaching: Callable[[np.float32], Found]) -> NDArray[np.int32]:
-    """Return the best ``k`` rows of a scan, best first, ties by row.
+def uncut(found: Found, k: int, count: int, among: int, scan: Callable[[int], Found]) -> Found:
+    """Return what a scan finds, with all that are as good as the ``k``-th.
 
-    ``found`` holds the best TIE_ROOM more, or all where there are fewer. Where those that were cut off may be as good
-    as the last one, ``reaching`` is asked for all rows that reach its score.
+    ``found`` are the best ``count`` of ``among`` rows, fewer where there are fewer. More are fetched while those that
+    were left out may be as good as the ``k``-th.
     """
     scores, rows = found
-    if is_cut(scores, k):
-        scores, rows = reaching(scores[k - 1])
-    return best(scores, rows, k)
-
-
-def is_cut(scores: NDArray[np.float32], k: int) -> bool:
-    """Tell whether rows as good as the ``k``-th may be missing among the best ``k + TIE_ROOM``."""
-    return len(scores) == k + TIE_ROOM and bool(scores[-1] == scores[k - 1])
-
-
-def below(score: np.float32) -> float:
-    """Return a bound that whole-numbered scores exceed when they reach ``score``."""
-    return float(score) - 0.5
+    while len(rows) == count and k < count < among and scores[-1] == scores[k - 1]:
+        count = min(among, _MORE * count)
+        scores, rows = scan(count)
+    return scores, rows
 
 
 def best(scores: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:

@@ -23,12 +23,12 @@ from ecom_rlve.catalog.index import (
     FlatIndex,
     Found,
     Selection,
-    below,
-    best_of,
+    best,
     codes_of,
     flat_index,
     one_thread,
     read_index,
+    uncut,
 )
 
 EXACT_ROWS = 60_000
@@ -158,7 +158,9 @@ class InvertedIndex:
         """Return the best ``k`` rows of the lists, and where they hold fewer, the best others after them."""
         rows, wanted = (None, None) if among is None else among
         size = self.size if rows is None else len(rows)
-        found = best_of(first, max(k, _FOUND), partial(self._reaching, query, lists, wanted))
+        most = max(k, _FOUND)
+        scan = partial(self._scanned_one, query, lists, wanted)
+        found = best(*uncut(first, most, min(size, most + TIE_ROOM), size, scan), most)
         if len(found) < min(_FOUND, size):
             return self._flat.search(query, k) if rows is None else self._flat.search_subset(query, rows, k)
         if len(found) < min(k, size):
@@ -193,26 +195,10 @@ class InvertedIndex:
             for some, numbers, length in zip(scores, rows, found, strict=True)
         ]
 
-    def _reaching(
-        self, query: NDArray[np.float32], lists: NDArray[np.int64], wanted: Selection | None, score: np.float32
+    def _scanned_one(
+        self, query: NDArray[np.float32], lists: NDArray[np.int64], wanted: Selection | None, count: int
     ) -> Found:
-        """Return all rows of the lists, or all wanted ones, that reach a score."""
-        asked = np.ascontiguousarray(query)
-        found = faiss.RangeSearchResult(1)
-        self._lists.range_search_preassigned_c(  # type: ignore[attr-defined]
-            1,
-            faiss.swig_ptr(asked),
-            below(score),
-            faiss.swig_ptr(lists),
-            faiss.swig_ptr(np.zeros(len(lists), dtype=np.float32)),
-            found,
-            False,
-            self._parameters(len(lists), wanted),
-        )
-        count = int(faiss.rev_swig_ptr(found.lims, 2)[1])
-        scores, rows = (faiss.rev_swig_ptr(values, count) for values in (found.distances, found.labels))
-        # Copies: the arrays belong to the result.
-        return scores.copy(), rows.astype(np.int32)
+        return self._scanned(query[None], lists[None], count, wanted)[0]
 
     @staticmethod
     def _parameters(probes: int, wanted: Selection | None) -> faiss.SearchParametersIVF:
