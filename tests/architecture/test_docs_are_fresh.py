@@ -19,6 +19,7 @@ PAGES = (
     "docs/errors.md",
     "docs/protocol.md",
     "docs/settings.md",
+    "docs/simulator.md",
     "docs/tools.md",
 )
 

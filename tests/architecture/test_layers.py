@@ -41,6 +41,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "recomputes the goal from the episode's spec, so that the server never has to give one out",
     ),
     "evaluation/exploits.py": ({"envs"}, "plays tens of thousands of episodes in process"),
+    "evaluation/simulator_audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
 }
 """Module -> (further layers it may import, why)."""
