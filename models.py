@@ -43,6 +43,8 @@ class ErrorCode(StrEnum):
     """A step or state was asked for before any reset."""
     EPISODE_DONE = "EPISODE_DONE"
     """The episode has ended; reset starts a new one."""
+    EPISODE_LIVE = "EPISODE_LIVE"
+    """The episode has not ended yet; what was asked for is told after the end."""
     DIFFICULTY_TOO_HIGH = "DIFFICULTY_TOO_HIGH"
     """The loaded catalog cannot serve this difficulty in this environment."""
     GENERATION_FAILED = "GENERATION_FAILED"
@@ -57,6 +59,8 @@ class ErrorCode(StrEnum):
     """The bearer token is missing or wrong."""
     NOT_FOUND = "NOT_FOUND"
     """No such route, or no such method on it."""
+    SIMULATOR_UNAVAILABLE = "SIMULATOR_UNAVAILABLE"
+    """The model that words the customer does not answer, and the templates must not stand in; try again later."""
     INTERNAL_ERROR = "INTERNAL_ERROR"
     """A fault of the server; the episode is unchanged."""
 
@@ -230,7 +234,7 @@ class Observation(BaseModel):
     tool_results: list[ToolResult]
     done: bool
     reward: float | None
-    """None on reset, 0.0 on every non-final step, the episode's total at the end."""
+    """None on reset, 0.0 on every non-final step, the episode's total at the end; None where ``infra_error`` is set."""
     env_id: str | None = None
     today: str | None = None
     """The store's date, ISO 8601 (reset only)."""
@@ -247,7 +251,9 @@ class Observation(BaseModel):
     truncated: int | None = None
     """Product cards dropped from the end because the observation was too large."""
     result: EpisodeResult | None = None
-    """Only with ``done``."""
+    """Only with ``done``; absent where ``infra_error`` is set."""
+    infra_error: str | None = None
+    """Why the server had to end the episode, through no fault of the agent: such an episode counts for nothing."""
 
 
 class EpisodeMetadata(BaseModel):
@@ -262,6 +268,8 @@ class EpisodeMetadata(BaseModel):
     version: str
     catalog: str
     """Fingerprint of the catalog."""
+    simulator: str = "template"
+    """Who words the customer: ``template``, or the model's name and the version of its prompts."""
 
 
 class StepResponse(BaseModel):

@@ -40,6 +40,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.EPISODE_EXISTS: EpisodeExistsError,
     ErrorCode.NOT_RESET: NotResetError,
     ErrorCode.EPISODE_DONE: EpisodeDoneError,
+    ErrorCode.EPISODE_LIVE: EpisodeError,
     ErrorCode.DIFFICULTY_TOO_HIGH: UnservableError,
     ErrorCode.GENERATION_FAILED: UnservableError,
     ErrorCode.GROUP_CONFLICT: InvalidRequestError,
@@ -47,6 +48,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.PAYLOAD_TOO_LARGE: InvalidRequestError,
     ErrorCode.UNAUTHORIZED: UnauthorizedError,
     ErrorCode.NOT_FOUND: InvalidRequestError,
+    ErrorCode.SIMULATOR_UNAVAILABLE: ServerUnavailableError,
     ErrorCode.INTERNAL_ERROR: InfrastructureError,
 }
 

@@ -157,7 +157,8 @@ class Session:
         response = parse(StepResponse, content)
         self.episode_id, self.done = response.observation.episode_id, response.done
         if response.done and response.reward is None:
-            raise InfrastructureError("the episode ended without a reward because the server failed; do not score it")
+            why = response.observation.infra_error or "the server failed"
+            raise InfrastructureError(f"the episode ended without a reward, do not score it: {why}")
         return StepResult(response.observation, response.reward, response.done, response.metadata)
 
 

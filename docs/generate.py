@@ -12,7 +12,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import CodeType, FunctionType
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from blocks import ROOT, table
 from pydantic import AliasChoices, SecretStr
@@ -184,6 +184,8 @@ _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", 
 
 
 def _setting_type(field: FieldInfo) -> str:
+    if get_origin(field.annotation) is dict:
+        return "JSON object"
     kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
     if kinds[0] not in _TYPE_NAMES:
         return " or ".join(f"`{choice}`" for choice in kinds)
@@ -195,6 +197,8 @@ def _setting_type(field: FieldInfo) -> str:
 
 
 def _setting_default(field: FieldInfo) -> str:
+    if field.default_factory is dict:
+        return "`{}`"
     value = str(field.default)
     return "none" if field.default is None else f"`{value.lower() if isinstance(field.default, bool) else value}`"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,10 @@ from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.reward import Turns, compose
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind
-from ecom_rlve.envs.simulator.simulator import ClosedTurn
+from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, ClosedTurn, Understood
 from ecom_rlve.envs.simulator.template_voice import TemplateVoice
+from ecom_rlve.envs.simulator.voice import Utterance
+from ecom_rlve.envs.telling import Question, Told, earlier_lines, errands_of, questions_to_read, utterances_of
 from ecom_rlve.models import (
     EpisodeMetadata,
     EpisodeResult,
@@ -69,14 +71,15 @@ class Episode:
         include: tuple[str, ...] = ("tools", "instructions"),
         disclose: bool = False,
         reveal_goal: bool = False,
+        simulator: str = "template",
         unregistered: Environment[Any] | None = None,
     ) -> None:
-        """Draw the episode and let the customer speak.
+        """Draw the episode and let the customer speak, in the words of the templates.
 
         ``include`` says what the first observation carries besides the opening, ``disclose`` puts difficulty and seed
-        into it, ``reveal_goal`` puts the goal into the result; ``unregistered`` is played instead of the registered
-        environment that ``spec`` names. Raises ``DifficultyError``, ``AxesError``,
-        ``GenerationError`` or ``UnknownEnvironmentError``.
+        into it, ``reveal_goal`` puts the goal into the result; ``simulator`` names who words the customer, for the
+        metadata; ``unregistered`` is played instead of the registered environment that ``spec`` names. Raises
+        ``DifficultyError``, ``AxesError``, ``GenerationError`` or ``UnknownEnvironmentError``.
         """
         self.spec = spec
         self.id = episode_id
@@ -87,16 +90,17 @@ class Episode:
                 f"this catalog serves {self.environment.id} up to difficulty {most}, not {spec.difficulty}"
             )
         self.axes = overridden(axes_of(spec.difficulty), dict(spec.axes))
-        streams = Streams("episode", self.environment.id, spec.split, spec.seed)
+        self._streams = streams = Streams("episode", self.environment.id, spec.split, spec.seed)
         self.scenario: Scenario[Any] = self.environment.draw(shop, self.axes, streams, spec.split)
         self._customer = self.environment.customer(self.scenario, streams)
         self.t_max = self.environment.turn_budget(self.scenario)
         self._voice = TemplateVoice(self.scenario, streams)
         self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
         self._reveal_goal = reveal_goal
+        self._simulator = simulator
         self.done = False
         self.result: EpisodeResult | None = None
-        """How the episode ended; None before."""
+        """How the episode ended; None before, and where it was aborted."""
         self.turns = 0
         """Closed turns."""
         self.customer_caused = 0
@@ -106,8 +110,11 @@ class Episode:
         self._known = (0, 0)
         """What had been shown and how often the cart had changed when the world last moved on."""
         self._log: list[LogEntry] = []
+        self._told: list[Told] = []
+        """What the customer says in the latest observation."""
+        self._understood = NOTHING_UNDERSTOOD
         self._shop = shop
-        self.opening = self._opening(include, disclose)
+        self.opening = self._latest = self._opening(include, disclose)
 
     @property
     def metadata(self) -> EpisodeMetadata:
@@ -122,12 +129,53 @@ class Episode:
             axes=dict(spec.axes),
             version=f"{__version__}/{self.environment.version}",
             catalog=self._shop.catalog.fingerprint,
+            simulator=self._simulator,
         )
 
     @property
     def turns_left(self) -> int:
         """Turns the agent may still take: of its own budget, and of twice that in all (SPEC §2.3)."""
         return min(self.t_max - (self.turns - self.customer_caused), 2 * self.t_max - self.turns)
+
+    @property
+    def has_spoken(self) -> bool:
+        """The customer says something in the latest observation."""
+        return bool(self._told)
+
+    @property
+    def utterances(self) -> tuple[Utterance, ...]:
+        """What the customer says in the latest observation, for a voice that words it anew; lazily built."""
+        earlier = earlier_lines(self.opening, self._log, self._grammar)
+        errands = errands_of(self.environment, self.scenario)
+        return utterances_of(self._told, self._voice.persona, earlier, self._streams, errands)
+
+    def reword(self, texts: Sequence[str]) -> Observation:
+        """Put other words for :attr:`utterances` into the latest observation and the log, and return the observation.
+
+        Only the words change: nothing that is counted or scored reads them. ``texts`` holds one text for each
+        utterance; raises ``ValueError`` for another number.
+        """
+        if len(texts) != len(self._told):
+            raise ValueError(f"the customer said {len(self._told)} things, not {len(texts)}")
+        self._told = [told._replace(text=text) for told, text in zip(self._told, texts, strict=True)]
+        return self._replace(fitted(self._latest.model_copy(update={"user_message": "\n".join(texts)})))
+
+    def abort(self, reason: str) -> Observation:
+        """End the episode after its latest step for a fault that is nobody's in it: no reward, no result."""
+        self.done, self.result, self._told = True, None, []
+        return self._replace(
+            Observation(
+                episode_id=self.id,
+                turn=self.turns,
+                turns_left=0,
+                tool_calls_left=0,
+                user_message="",
+                tool_results=self._latest.tool_results,
+                done=True,
+                reward=None,
+                infra_error=reason,
+            )
+        )
 
     def is_heavy(self, action: Mapping[str, Any]) -> bool:
         """Tell whether applying an action may scan the catalog; True too where only parsing it would tell."""
@@ -138,21 +186,31 @@ class Episode:
         tools = self._grammar.tools
         return any(isinstance(name, str) and (name not in tools or tools[name].is_heavy) for name in names)
 
-    def step(self, action: Mapping[str, Any]) -> Observation:
+    def unclear(self, action: Mapping[str, Any]) -> tuple[Question, ...]:
+        """Return what an action asks that the rules cannot read, for a model that may; changes nothing."""
+        if self.done:
+            return ()
+        return questions_to_read(self._customer, action, self._grammar, self._open.questions, self.turns, self._streams)
+
+    def step(self, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
         """Apply one action and return what is new.
 
-        Raises ``EpisodeDoneError`` after the end and ``ActionError`` for a client's mistake; both change nothing. A
-        model's malformed output ends the episode with reward -1.
+        ``understood`` holds names of topics for texts of :meth:`unclear`; anything else in it is not read. Raises
+        ``EpisodeDoneError`` after the end and ``ActionError`` for a client's mistake; both change nothing. A model's
+        malformed output ends the episode with reward -1.
         """
         if self.done:
             raise EpisodeDoneError("the episode has ended; reset starts a new one")
         try:
             parsed = parse(action, self._grammar)
         except FormatFailureError as failure:
-            observation = self._finish(Termination.FORMAT_FAILURE, [], "", None, reason=str(failure))
+            self._told = []
+            observation = self._finish(Termination.FORMAT_FAILURE, [], None, reason=str(failure))
         else:
+            self._told, self._understood = [], understood
             observation = self._apply(parsed)
         self.steps += 1
+        self._latest = observation
         self._log.append((action, observation.tool_results, observation.user_message))
         return observation
 
@@ -189,26 +247,39 @@ class Episode:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)
         if disclose:
             fields |= {"difficulty": self.spec.difficulty, "seed": self.spec.seed}
-        return self._observation([], self._voice.say(self._customer.open(), 0), reward=None, **fields)
+        self._say(self._customer.open())
+        return self._observation([], reward=None, **fields)
+
+    def _say(self, acts: tuple[Act, ...]) -> None:
+        self._told.append(Told(acts, self.turns, self._voice.say(acts, self.turns)))
+
+    def _replace(self, observation: Observation) -> Observation:
+        """Let an observation stand for the latest one."""
+        if self._log:
+            action, results, _ = self._log[-1]
+            self._log[-1] = (action, results, observation.user_message)
+        else:
+            self.opening = observation
+        self._latest = observation
+        return observation
 
     def _apply(self, action: ParsedAction) -> Observation:
         results: list[ToolResult] = []
-        said: list[str] = []
         room = self.axes.b_tool - self._open.calls
         for number, batch in enumerate(batches(action.calls, room, self.axes.b_tool)):
-            if number and (ended := self._close("", None, said)):
-                return self._finish(ended, results, "\n".join(said), None)
+            if number and (ended := self._close("", None)):
+                return self._finish(ended, results, None)
             results += self._execute(batch)
         answer = action.answer
         if answer is not None and answer.done and self.environment.takes_answer(self.scenario, answer):
             self.turns += 1
-            return self._finish(Termination.ANSWERED, results, "", answer)
+            return self._finish(Termination.ANSWERED, results, answer)
         closes = action.end_turn or not action.calls or bool(action.message or self._open.questions or action.answer)
         if closes:
-            ended = self._close(action.message, answer, said)
+            ended = self._close(action.message, answer)
             if ended:
-                return self._finish(ended, results, "\n".join(said), None)
-        return self._observation(results, "\n".join(said), reward=0.0)
+                return self._finish(ended, results, None)
+        return self._observation(results, reward=0.0)
 
     def _execute(self, batch: tuple[Call, ...]) -> list[ToolResult]:
         results = []
@@ -231,7 +302,7 @@ class Episode:
         except DomainError as refusal:
             return ToolResult(name=call.tool.name, error=str(refusal), code=refusal.code)
 
-    def _close(self, message: str, answer: Answer | None, said: list[str]) -> Termination | None:
+    def _close(self, message: str, answer: Answer | None) -> Termination | None:
         """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
         world, turn = self.scenario.world, self._open
         knows_stockout = self.environment.knows_stockout(self.scenario)
@@ -242,12 +313,13 @@ class Episode:
                 changed=world.changes > turn.changes,
                 answer=answer,
                 met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
+                understood=self._understood,
             )
         )
         self.turns += 1
         self.customer_caused += reply.is_customer_caused
         if reply.acts:
-            said.append(self._voice.say(reply.acts, self.turns))
+            self._say(reply.acts)
         self._open = _OpenTurn(changes=world.changes, seen=world.seen, stockout_was_known=knows_stockout)
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
@@ -257,7 +329,6 @@ class Episode:
         self,
         termination: Termination,
         results: list[ToolResult],
-        said: str,
         answer: Answer | None,
         reason: str | None = None,
     ) -> Observation:
@@ -275,17 +346,18 @@ class Episode:
         if self._reveal_goal:
             result.goal = self.goal_json()
         if termination is Termination.ANSWERED:
-            said = self._voice.say((Act(ActKind.CLOSE),), self.turns)
-        return self._observation(results, said, reward=result.r_total, result=result)
+            self._told = []
+            self._say((Act(ActKind.CLOSE),))
+        return self._observation(results, reward=result.r_total, result=result)
 
-    def _observation(self, results: list[ToolResult], said: str, *, reward: float | None, **fields: Any) -> Observation:
+    def _observation(self, results: list[ToolResult], *, reward: float | None, **fields: Any) -> Observation:
         return fitted(
             Observation(
                 episode_id=self.id,
                 turn=self.turns,
                 turns_left=0 if self.done else self.turns_left,
                 tool_calls_left=0 if self.done else self.axes.b_tool - self._open.calls,
-                user_message=said,
+                user_message="\n".join([told.text for told in self._told]),
                 tool_results=results,
                 done=self.done,
                 reward=reward,

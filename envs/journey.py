@@ -123,15 +123,28 @@ class JourneyCustomer(Customer):
         if turn.answer is not None and turn.answer.done:
             return Reply(self._moved_on(), is_customer_caused=True)
         intent = goal.current
-        assert intent.customer is not None
         proposal = None if turn.answer is None else intent.own_answer(turn.answer)
-        reply = intent.customer.reply(turn._replace(answer=proposal))
+        reply = self._current.reply(turn._replace(answer=proposal))
         is_last = goal.begun == len(goal.intents)
         if reply.leaves or is_last or not intent.is_interrupted or not reply.acts:
             return reply
         intent.is_interrupted = False
         switch = (Act(ActKind.SWITCH, bank=_INTERRUPT), *_introduced(_begun(goal)))
         return Reply((*reply.acts, *switch), is_customer_caused=not reply.excuses_nothing)
+
+    def unclear(self, message: str, questions: tuple[str, ...]) -> list[str]:
+        """Return what is unclear to the errand that is spoken of."""
+        return self._current.unclear(message, questions)
+
+    def topics(self) -> dict[str, str]:
+        """Return what questions about the errand that is spoken of may name."""
+        return self._current.topics()
+
+    @property
+    def _current(self) -> Customer:
+        customer = self._goal.current.customer
+        assert customer is not None
+        return customer
 
     def _moved_on(self) -> tuple[Act, ...]:
         """Come back to an errand that was interrupted, or begin the next."""

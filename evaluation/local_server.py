@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import httpx
@@ -32,19 +33,29 @@ def local_server(*arguments: str, start_timeout: float = 120) -> Iterator[str]:
 
 
 @contextmanager
-def server_process(module: str, *arguments: str, start_timeout: float = 120) -> Iterator[tuple[str, int]]:
+def server_process(
+    module: str,
+    *arguments: str,
+    start_timeout: float = 120,
+    variables: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+    health: str = "/health",
+) -> Iterator[tuple[str, int]]:
     """Run a module that serves HTTP, with ``--host`` and ``--port`` added; yield its URL and its process id.
 
-    Raises :class:`LocalServerError` where ``GET /health`` does not succeed within ``start_timeout`` seconds.
+    ``variables`` are added to its environment, ``python`` runs it, and it is up once ``health`` answers.
+
+    Raises :class:`LocalServerError` where ``health`` does not succeed within ``start_timeout`` seconds.
     """
     port = _free_port()
-    command = [sys.executable, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
+    command = [python, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile("w+") as output:
         # Its own process group: Ctrl-C ends the game first, and the game ends the server.
-        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+        environment = {**os.environ, **(variables or {})}
+        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, env=environment)
         try:
             url = f"http://127.0.0.1:{port}"
-            if not _is_healthy(url, process, start_timeout):
+            if not _is_healthy(url + health, process, start_timeout):
                 output.seek(0)
                 raise LocalServerError(f"the server did not start:\n{output.read()[-2000:].strip()}")
             yield url, process.pid
@@ -69,7 +80,7 @@ def _is_healthy(url: str, process: subprocess.Popen[bytes], timeout: float) -> b
     with httpx.Client(trust_env=False, timeout=5) as http:
         while process.poll() is None and time.monotonic() < deadline:
             try:
-                if http.get(f"{url}/health").is_success:
+                if http.get(url).is_success:
                     return True
             except httpx.RequestError:
                 pass

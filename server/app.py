@@ -18,11 +18,13 @@ from starlette.responses import Response
 
 import ecom_rlve
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.voice import Voice
 from ecom_rlve.server.auth import BearerToken
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.routes import Routes, components
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.websocket import serve_socket
 
 _REAP_EVERY_S = 30.0
@@ -44,25 +46,34 @@ class _Api(FastAPI):
         return super().openapi()
 
 
-def create_app(settings: Settings, *, shop: Shop | None = None, now: Callable[[], float] = time.monotonic) -> FastAPI:
+def create_app(
+    settings: Settings,
+    *,
+    shop: Shop | None = None,
+    now: Callable[[], float] = time.monotonic,
+    voice: Voice | None = None,
+) -> FastAPI:
     """Build the server.
 
     Args:
         settings: what the operator chose.
         shop: an open shop; None opens ``settings.catalog`` here and now.
         now: the clock of the idle expiry, in seconds.
+        voice: words the customers in place of the one that ``settings`` asks for.
     """
-    service = Service(settings, shop or Shop.open(settings.catalog, settings.cache_dir), now)
+    service = Service(settings, shop or Shop.open(settings.catalog, settings.cache_dir), now, voice)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        await require_model(settings)
         facts = service.metadata()["catalog"]
         where = (settings.host, settings.port)
         _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
-        reaper = asyncio.create_task(_reap(service))
+        watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
         yield
-        reaper.cancel()
-        service.close()
+        for watch in watches:
+            watch.cancel()
+        await service.aclose()
 
     app = _Api(
         title="EcomRLVE-GYM",

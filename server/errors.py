@@ -13,6 +13,8 @@
     ├── NotResetError
     ├── GroupConflictError
     ├── RequestConflictError
+    ├── SimulatorUnavailableError  the customer's model does not answer
+    ├── EpisodeLiveError          a trace was asked for too early
     └── AnswerError               our own answer is unfit to be sent
 
 Foreign errors (``ecom_rlve.envs``, pydantic, starlette) are translated here and nowhere else. What is not in the
@@ -106,6 +108,14 @@ class RequestConflictError(ServerError):
     """A request id was used before with another body."""
 
 
+class SimulatorUnavailableError(ServerError):
+    """The customer's model does not answer, and the templates must not speak in its place."""
+
+
+class EpisodeLiveError(ServerError):
+    """What was asked for can be told only once the episode has ended."""
+
+
 class AnswerError(ServerError):
     """An answer of ours holds what JSON cannot carry; it is not sent."""
 
@@ -138,6 +148,8 @@ TABLE: Mapping[type[Exception], Row] = {
     NotResetError: Row(409, _EXECUTION, ErrorCode.NOT_RESET),
     GroupConflictError: Row(409, _EXECUTION, ErrorCode.GROUP_CONFLICT),
     RequestConflictError: Row(409, _EXECUTION, ErrorCode.REQUEST_CONFLICT),
+    SimulatorUnavailableError: Row(503, _EXECUTION, ErrorCode.SIMULATOR_UNAVAILABLE),
+    EpisodeLiveError: Row(409, _EXECUTION, ErrorCode.EPISODE_LIVE),
     AnswerError: _INTERNAL,
     envs.UnknownEnvironmentError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_ENV),
     envs.DifficultyError: Row(422, _EXECUTION, ErrorCode.DIFFICULTY_TOO_HIGH),
@@ -198,6 +210,8 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
+    if isinstance(error, SimulatorUnavailableError):
+        return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)

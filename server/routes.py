@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic.json_schema import models_json_schema
 from starlette.responses import Response
 
@@ -47,7 +48,10 @@ class Routes:
         self._mount(router, "", [])
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
+        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus")
         path_id = {**_EPISODE_ID, "in": "path"}
+        trace = "/episodes/{episode_id:path}/trace"
+        _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
         return router
 
@@ -87,6 +91,15 @@ class Routes:
         """Forget an episode and free its place."""
         self._service.sessions.delete(self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
+
+    async def trace(self, request: Request) -> Response:
+        """Return an ended episode, ready to be replayed."""
+        record = self._service.record(request.path_params["episode_id"])
+        return Response(await self._service.trace(record), media_type="application/x-ndjson")
+
+    async def metrics(self, _request: Request) -> Response:
+        """Return what an operator watches."""
+        return Response(self._service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
     async def environments(self, _request: Request) -> Response:
         """List the environments."""
@@ -168,7 +181,7 @@ def _add(
     path: str,
     handler: Handler,
     summary: str,
-    answer: Any,
+    answer: Any = None,
     parameters: list[dict[str, Any]] | None = None,
     status: int = 200,
     body: str | None = None,

@@ -72,6 +72,12 @@ class Runs:
         group.left -= 1
         return group.assignment
 
+    def give_back(self, request: ResetRequest) -> None:
+        """Let the group of a reset that came to nothing through our fault hold one more."""
+        group = self._groups.get((request.run_id, request.group_id or ""))
+        if group is not None and request.group_id is not None:
+            group.left += 1
+
     def count(self, run_id: str, episode: Episode) -> None:
         """Count an episode that ended, or was given up after its first step, for its run's curriculum."""
         spec, result = episode.spec, episode.result

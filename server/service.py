@@ -2,8 +2,9 @@
 
 Answers are JSON texts made once: what is stored for a repeated request id is what was sent, byte for byte.
 A small catalog is served on the event loop, where a step takes well under a millisecond; a large one in a bounded
-pool of threads. An episode is a function of its spec and its actions, so a step that fails for a fault of ours is
-undone by playing the others again.
+pool of threads. Where a model words the customer, an episode waits for it under its own lock, and no other does. An
+episode is a function of its spec, its actions and what was said, so a step that fails for a fault of ours is undone by
+playing the others again.
 """
 
 from __future__ import annotations
@@ -26,21 +27,41 @@ from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.model_errors import VoiceError
+from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.simulator.voice import Voice
+from ecom_rlve.envs.trace import Recorder
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
-from ecom_rlve.server.errors import AnswerError, EnvironmentConflictError, RequestConflictError, UnknownEpisodeError
+from ecom_rlve.server.errors import (
+    AnswerError,
+    EnvironmentConflictError,
+    EpisodeLiveError,
+    RequestConflictError,
+    SimulatorUnavailableError,
+    UnknownEpisodeError,
+)
+from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.runs import Runs
-from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
+from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer, Taken
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.voices import Speaking, speaking, told_of
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_GONE = "the episode was deleted or replaced meanwhile"
 
 
 class Service:
     """The episodes of one server over one shop."""
 
-    def __init__(self, settings: Settings, shop: Shop, now: Callable[[], float] = time.monotonic) -> None:
-        """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds."""
+    def __init__(
+        self,
+        settings: Settings,
+        shop: Shop,
+        now: Callable[[], float] = time.monotonic,
+        voice: Voice | None = None,
+    ) -> None:
+        """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
         self.sessions = Sessions(*limits, now, self._count)
@@ -50,10 +71,19 @@ class Service:
         self._pool = ThreadPoolExecutor(settings.pool_threads, thread_name_prefix="episode")
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
+        self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
+        self.speaking: Speaking | None = speaking(settings, self.metrics, voice)
+        """The model that words the customers; None where the templates do."""
 
     def close(self) -> None:
         """Let the threads go; no call may follow."""
         self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def aclose(self) -> None:
+        """Let go of everything; no call may follow."""
+        self.close()
+        if self.speaking is not None:
+            await self.speaking.aclose()
 
     async def reset(self, request: ResetRequest, connection: Connection | None = None, env: str | None = None) -> str:
         """Start an episode and return its first answer.
@@ -89,7 +119,7 @@ class Service:
         """
         record.in_flight += 1
         try:
-            if request_id is None and not self._large:
+            if request_id is None and not self._large and self.speaking is None:
                 # Nothing in here waits, so there is no other step to be kept out.
                 return self._advanced(record, self._applied(record, action))
             async with record.lock:
@@ -116,6 +146,21 @@ class Service:
         finally:
             record.in_flight -= 1
             self.sessions.touch(record)
+
+    async def trace(self, record: Record) -> str:
+        """Return an ended episode as :class:`~ecom_rlve.envs.trace.Trace` dumps it.
+
+        It is written by playing the episode again, which gives the same bytes.
+
+        Raises:
+            EpisodeLiveError: the episode has not ended.
+        """
+        async with record.lock:
+            if not record.episode.done:
+                raise EpisodeLiveError("the episode has not ended; its trace is told after the end")
+            recorder = await self._run(_again, record)
+            self.sessions.touch(record)
+            return recorder.trace.dump()
 
     def record(self, episode_id: str, env: str | None = None) -> Record:
         """Return the episode of this id, of environment ``env`` where the address fixes one.
@@ -158,6 +203,8 @@ class Service:
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
             record, body = await self._run(self._built, assignment.spec, episode_id, tuple(request.include))
+            if self.speaking is not None:
+                body = await self._open_worded(self.speaking, record, request)
             record.counts_for = assignment.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
@@ -165,22 +212,66 @@ class Service:
             self.sessions.add(record, connection)
         return body
 
+    async def _open_worded(self, speaking: Speaking, record: Record, request: ResetRequest) -> str:
+        """Let the model word the first message; return the answer."""
+        try:
+            record.opening = await speaking.say(record.episode)
+        except VoiceError as error:
+            self.runs.give_back(request)
+            self.metrics.count_infra_error()
+            raise SimulatorUnavailableError(told_of(error)) from error
+        return _answer(record.episode.reword([each.text for each in record.opening]), record.metadata)
+
     def _count(self, record: Record) -> None:
         """Let the run count an episode that ended, or was given up after its first step; once."""
         run_id = record.counts_for
-        if run_id is not None and (record.episode.done or record.actions):
+        if run_id is not None and (record.episode.done or record.steps):
             record.counts_for = None
             self.runs.count(run_id, record.episode)
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
+        if self.speaking is not None:
+            return self._advanced(record, await self._advance_worded(self.speaking, record, action))
         if not record.episode.is_heavy(action):
             return self._advanced(record, self._applied(record, action))
         return self._advanced(record, await self._run(self._applied, record, action))
 
+    async def _advance_worded(self, speaking: Speaking, record: Record, action: Mapping[str, Any]) -> str:
+        """Apply an action to an episode whose customer a model words; return the answer."""
+        failure, understood = None, NOTHING_UNDERSTOOD
+        try:
+            understood = await speaking.understand(record.episode, action)
+        except VoiceError as error:
+            failure = error
+        body = await self._run(self._applied, record, action, understood)
+        try:
+            if failure is None and record.episode.has_spoken:
+                try:
+                    spoken = await speaking.say(record.episode)
+                    record.steps[-1] = record.steps[-1]._replace(spoken=spoken)
+                    body = _answer(record.episode.reword([each.text for each in spoken]), record.metadata)
+                except VoiceError as error:
+                    failure = error
+            if failure is not None:
+                body = self._aborted(record, failure)
+        except BaseException:
+            # Also where the request was cancelled: a repeated one must find the episode as it was.
+            record.steps.pop()
+            record.episode = _again(record).episode
+            raise
+        if record.gone:
+            raise UnknownEpisodeError(_GONE)
+        return body
+
+    def _aborted(self, record: Record, failure: VoiceError) -> str:
+        """End an episode, for nobody's fault in it, after the step just applied; return the answer."""
+        record.infra_error, record.counts_for = told_of(failure), None
+        self.metrics.count_infra_error()
+        return _answer(record.episode.abort(record.infra_error), record.metadata)
+
     def _advanced(self, record: Record, body: str) -> str:
         if record.episode.done:
             self._count(record)
-            record.actions.clear()
             self.sessions.ended(record)
         return body
 
@@ -192,25 +283,26 @@ class Service:
 
     def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> tuple[Record, str]:
         disclose, reveal_goal = self.settings.disclose_to_policy, self.settings.reveal_goal
-        record = Record(
-            lambda: Episode(self._shop, spec, episode_id, include=include, disclose=disclose, reveal_goal=reveal_goal)
-        )
+        simulator = "template" if self.speaking is None else self.speaking.name
+
+        def build() -> Episode:
+            options: dict[str, Any] = {"include": include, "disclose": disclose, "reveal_goal": reveal_goal}
+            return Episode(self._shop, spec, episode_id, simulator=simulator, **options)
+
+        record = Record(build)
         return record, _answer(record.episode.opening, record.metadata)
 
-    def _applied(self, record: Record, action: Mapping[str, Any]) -> str:
+    def _applied(self, record: Record, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> str:
         if record.gone:
-            raise UnknownEpisodeError("the episode was deleted or replaced meanwhile")
+            raise UnknownEpisodeError(_GONE)
         try:
-            body = _answer(record.episode.step(action), record.metadata)
+            body = _answer(record.episode.step(action, understood), record.metadata)
         except EnvsError:
             raise
         except Exception:
-            episode = record.build()
-            for earlier in record.actions:
-                episode.step(earlier)
-            record.episode = episode
+            record.episode = _again(record).episode
             raise
-        record.actions.append(action)
+        record.steps.append(Taken(action, (), understood))
         return body
 
     def _listed(self) -> str:
@@ -226,6 +318,20 @@ class Service:
             for each in environments().values()
         ]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def _again(record: Record) -> Recorder:
+    """Play an episode again, as far as it was played."""
+    recorder = Recorder(record.build())
+    if record.opening:
+        recorder.reword(record.opening)
+    for action, spoken, understood in record.steps:
+        recorder.step(action, understood)
+        if spoken:
+            recorder.reword(spoken)
+    if record.infra_error is not None:
+        recorder.abort(record.infra_error)
+    return recorder
 
 
 def schemas() -> dict[str, Any]:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.episode import Episode
+from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.simulator.voice import Spoken
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 
 
@@ -24,11 +26,20 @@ class StoredAnswer(NamedTuple):
     body: str
 
 
+class Taken(NamedTuple):
+    """One step as it was taken."""
+
+    action: Mapping[str, Any]
+    spoken: tuple[Spoken, ...] = ()
+    """What the customer said to it, where a model words them; empty where the templates speak."""
+    understood: Understood = NOTHING_UNDERSTOOD
+    """What a model took its questions to be about."""
+
+
 class Record:
     """One episode and what the server keeps beside it."""
 
     __slots__ = (
-        "actions",
         "answers",
         "build",
         "counts_for",
@@ -37,11 +48,14 @@ class Record:
         "episode_id",
         "gone",
         "in_flight",
+        "infra_error",
         "lock",
         "metadata",
+        "opening",
         "owner",
         "reset_answer",
         "reset_id",
+        "steps",
         "used_at",
     )
 
@@ -54,8 +68,10 @@ class Record:
         self.episode_id = self.episode.id
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
-        self.actions: list[Mapping[str, Any]] = []
-        """Every action applied so far: with ``build``, all that the episode is a function of."""
+        self.opening: tuple[Spoken, ...] = ()
+        """What the customer said at first, where a model words them."""
+        self.steps: list[Taken] = []
+        """Every step so far: with ``build`` and ``opening``, all that the episode is a function of."""
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
         """The run that still has to count the episode; None where none does, or did."""
@@ -63,6 +79,8 @@ class Record:
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
         """Keeps the steps of one episode in order."""
+        self.infra_error: str | None = None
+        """Why the server ended the episode after its last step; None where it did not."""
         self.owner: Connection | None = None
         """The socket it lives on; None over HTTP."""
         self.in_flight = 0
@@ -205,7 +223,7 @@ class Sessions:
         """Free the place of an episode that is done, and let the oldest ended ones go where too many are kept."""
         if record.gone or self._records.get(record.episode_id) is not record:
             return
-        self._http_live.discard(record.episode_id)
+        self._free_place(record)
         self._ended[record.episode_id] = record
         while len(self._ended) > self._max_ended:
             oldest = self._ended.pop(next(iter(self._ended)))
@@ -222,7 +240,7 @@ class Sessions:
         if self._records.get(record.episode_id) is record:
             del self._records[record.episode_id]
             if self._ended.pop(record.episode_id, None) is None:
-                self._http_live.discard(record.episode_id)
+                self._free_place(record)
             self._forget_reset_id(record)
 
     def reap(self) -> int:
@@ -254,6 +272,11 @@ class Sessions:
             record.used_at = self._now()
         else:
             self.delete(record)
+
+    def _free_place(self, record: Record) -> None:
+        """Free the place of an HTTP episode, unless one of the same id is being built on it."""
+        if record.episode_id not in self._building:
+            self._http_live.discard(record.episode_id)
 
     def _forget_reset_id(self, record: Record) -> None:
         if record.reset_id is not None and self._by_reset_id.get(record.reset_id) is record:

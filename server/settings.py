@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
-from pydantic import AliasChoices, Field, SecretStr
+from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -56,3 +56,55 @@ class Settings(BaseSettings):
     """Catalogs larger than this run resets and steps in threads, off the event loop."""
     pool_threads: int = Field(default=4, ge=1, le=32)
     """Threads of that pool."""
+
+    simulator: Literal["template", "model"] = "template"
+    """Who words the customer: the templates, or a language model whose words are checked."""
+    model_url: str | None = None
+    """Address of an OpenAI-compatible server, such as ``http://127.0.0.1:8080/v1``; asked for by ``model``."""
+    model_name: str | None = None
+    """The model to ask it for; asked for by ``model``."""
+    model_key: SecretStr | None = Field(default=None, min_length=1)
+    """Bearer token for that server; None = none is sent."""
+    model_temperature: float = Field(default=0.7, ge=0, le=2)
+    """Temperature of the wordings."""
+    model_max_tokens: int = Field(default=200, ge=16, le=4096)
+    """Tokens that a wording may take."""
+    model_extra_body: dict[str, Any] = Field(default_factory=dict)
+    """JSON object merged into each request, such as ``{"chat_template_kwargs": {"enable_thinking": false}}``."""
+    model_concurrency: int = Field(default=32, ge=1, le=4096)
+    """Requests to the model at the same time; further ones wait."""
+    model_timeout_s: float = Field(default=20.0, gt=0)
+    """Seconds that one request to the model may take."""
+    model_cooldown_s: float = Field(default=30.0, ge=0)
+    """Seconds for which a model that failed five times in a row is left alone before it is tried again."""
+    opening_budget_s: float = Field(default=5.0, gt=0)
+    """Seconds that a reset may wait for the wording of the first message; then the template is said."""
+    reply_budget_s: float = Field(default=60.0, gt=0)
+    """Seconds that a step may wait for the wording of what the customer says to it; then the template is said."""
+    fallback: Literal["template", "none"] | None = None
+    """What is said while the model does not answer. ``template``: the template, from the start on. ``none``: nothing;
+    the episode ends with ``infra_error``. None = the template too, but the model must answer when the server starts."""
+    cassette: Path | None = None
+    """File in which wordings are recorded, and from which they are replayed."""
+    cassette_mode: Literal["off", "record", "replay", "replay-or-fail"] = "off"
+    """``record`` asks for what the cassette lacks and keeps it; ``replay`` says the template for it;
+    ``replay-or-fail`` ends the episode with ``infra_error``. A replay needs no model."""
+    understanding: bool = False
+    """Let the model tell what a free-text question asks about, where the rules find nothing."""
+
+    @model_validator(mode="after")
+    def _require_what_goes_together(self) -> Self:
+        if self.cassette_mode != "off" and self.cassette is None:
+            raise ValueError(f"cassette_mode {self.cassette_mode} needs a cassette: name its file")
+        if self.simulator == "template" and (self.cassette_mode != "off" or self.understanding):
+            raise ValueError("a cassette and understanding are the model's: set simulator to model")
+        if self.simulator == "model" and self.model_name is None:
+            raise ValueError("simulator model needs model_name, the name that the server gives the model")
+        if self.simulator == "model" and self.model_url is None and not self.is_replayed:
+            raise ValueError("simulator model needs model_url, the address of an OpenAI-compatible server")
+        return self
+
+    @property
+    def is_replayed(self) -> bool:
+        """The customer's words come from a cassette alone."""
+        return self.cassette_mode.startswith("replay")

@@ -231,12 +231,12 @@ def counted(quantity: float, singular: str, plural: str, draws: Draws, protected
 
 def after_noun(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a phrase that follows a noun: ``made of wool``, ``costing at most $30.00``."""
-    return draws.pick(_forms(fact))[0] % _bounded(fact, draws, protected)
+    return draws.pick(forms_of(fact))[0] % _bounded(fact, draws, protected)
 
 
 def after_should(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a phrase that follows "should": ``be made of wool``, ``cost at most $30.00``."""
-    return draws.pick(_forms(fact))[1] % _bounded(fact, draws, protected)
+    return draws.pick(forms_of(fact))[1] % _bounded(fact, draws, protected)
 
 
 def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
@@ -245,7 +245,8 @@ def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
     return f"{label} {_bounded(fact, draws, protected)}"
 
 
-def _forms(fact: Fact) -> Forms:
+def forms_of(fact: Fact) -> Forms:
+    """Return the phrases that a fact can be told in, with ``%s`` for the value and its direction."""
     if fact.kind is not None:
         return fact.kind.forms
     attribute = fact.constraint.attribute

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention
 from ecom_rlve.envs.simulator.matcher import Reading, Topics, read
+from ecom_rlve.envs.simulator.phrases import LABELS
 from ecom_rlve.envs.simulator.question_words import with_kinds
 from ecom_rlve.streams import Streams
 
@@ -21,6 +23,11 @@ _FACTS_PER_QUESTION = 3
 _NAMED_AT_MOST = 3
 _PATIENCE = 3
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
+
+
+Understood = Mapping[str, tuple[str, ...]]
+"""Names of topics by the text that asks about them."""
+NOTHING_UNDERSTOOD: Understood = MappingProxyType({})
 
 
 class ClosedTurn(NamedTuple):
@@ -35,6 +42,8 @@ class ClosedTurn(NamedTuple):
     """An answer that did not end the episode: a proposal, or in a journey the end of an intent."""
     met_stockout: bool
     """A wanted thing was first read to be sold out, and nothing else was new."""
+    understood: Understood = NOTHING_UNDERSTOOD
+    """What a model took the texts of :meth:`Customer.unclear` to ask about."""
 
 
 class Reply(NamedTuple):
@@ -95,9 +104,7 @@ class Customer:
         draft = _Draft()
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return self._settle(draft, turn)
-        topics = self._topics()
-        readings = [read(turn.message, topics)] if turn.message else []
-        readings += [read(question, topics, asked_directly=True) for question in turn.questions]
+        readings = self._readings(turn.message, turn.questions, turn.understood)
         claims_stockout = [item for reading in readings for item in reading.sold_out]
         claims_done = any(reading.claims_done for reading in readings) or turn.answer is not None
         if claims_stockout and self._environment.replaces_sold_out:
@@ -108,6 +115,37 @@ class Customer:
         if claims_stockout and not draft.acts:
             draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
+
+    def unclear(self, message: str, questions: tuple[str, ...]) -> list[str]:
+        """Return the texts that ask something in which the rules find no topic."""
+        texts = (message, *questions) if message else questions
+        readings = self._readings(message, questions, NOTHING_UNDERSTOOD)
+        return [
+            text
+            for text, reading in zip(texts, readings, strict=True)
+            if reading.is_question and not (reading.asked or reading.unknowable or reading.claims_done)
+        ]
+
+    def topics(self) -> dict[str, str]:
+        """Return what a question may be about: names of facts, and what a person calls each."""
+        return {
+            slot.name: slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
+            for slot in self._scenario.slots
+        }
+
+    def _readings(self, message: str, questions: tuple[str, ...], understood: Understood) -> list[Reading]:
+        topics = self._topics()
+        readings = [read(message, topics)] if message else []
+        readings += [read(question, topics, asked_directly=True) for question in questions]
+        if not understood:
+            return readings
+        known = self.topics()
+        texts = (message, *questions) if message else questions
+        named = [tuple(name for name in understood.get(text, ()) if name in known) for text in texts]
+        return [
+            reading if reading.asked or not names else replace(reading, asked=tuple((None, name) for name in names))
+            for reading, names in zip(readings, named, strict=True)
+        ]
 
     def _topics(self) -> Topics:
         world = self._scenario.world

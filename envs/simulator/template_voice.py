@@ -22,11 +22,11 @@ class TemplateVoice:
     def __init__(self, scenario: Scenario[Any], streams: Streams) -> None:
         self._scenario = scenario
         self._streams = streams
-        self._persona = draw_persona(streams.stream("persona"))
+        self.persona = draw_persona(streams.stream("persona"))
 
     def say(self, acts: tuple[Act, ...], turn: int) -> str:
         """Return the acts in words."""
-        wording = word(acts, self._persona, self._streams.stream("wording", turn))
+        wording = word(acts, self.persona, self._streams.stream("wording", turn))
         p_noise = self._scenario.world.axes.p_noise
         if not p_noise:
             return wording.text

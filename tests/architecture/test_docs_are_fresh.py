@@ -21,6 +21,7 @@ PAGES = (
     "docs/protocol.md",
     "docs/scale.md",
     "docs/settings.md",
+    "docs/simulator.md",
     "docs/tools.md",
 )
 

@@ -46,6 +46,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs", "server"},
         "measures every environment in a process like a server's",
     ),
+    "evaluation/simulator_audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale_build.py": ({"catalog"}, "builds the catalog that is measured"),

@@ -16,6 +16,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.simulator.voice import Voice
 from ecom_rlve.server.app import create_app, server_config
 from ecom_rlve.server.settings import Settings
 
@@ -100,9 +101,9 @@ def api(shop: Shop, clock: Clock) -> Iterator[Callable[..., Http]]:
     """Make in-process clients of servers with the given settings."""
     with asyncio.Runner() as runner, ExitStack() as stack:
 
-        def made(**settings: Any) -> Http:
-            http = Http(create_app(Settings(**settings), shop=shop, now=clock), runner)
-            stack.callback(http.service.close)
+        def made(voice: Voice | None = None, **settings: Any) -> Http:
+            http = Http(create_app(Settings(**settings), shop=shop, now=clock, voice=voice), runner)
+            stack.callback(lambda: runner.run(http.service.aclose()))
             return http
 
         yield made
@@ -115,9 +116,9 @@ def http(api: Callable[..., Http]) -> Http:
 
 
 @contextmanager
-def _running(shop: Shop, **settings: Any) -> Iterator[Running]:
+def _running(shop: Shop, voice: Voice | None = None, **settings: Any) -> Iterator[Running]:
     chosen = Settings(**settings)
-    app = create_app(chosen, shop=shop)
+    app = create_app(chosen, shop=shop, voice=voice)
     with closing(socket.create_server(("127.0.0.1", 0))) as listener:
         server = uvicorn.Server(server_config(app, chosen, log_config=None))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})

@@ -23,8 +23,8 @@ class Fault:
         self.spoil: Any = None
         step = Episode.step
 
-        def faulty(episode: Episode, action: Mapping[str, Any]) -> Observation:
-            observation = step(episode, action)
+        def faulty(episode: Episode, action: Mapping[str, Any], *understood: Any) -> Observation:
+            observation = step(episode, action, *understood)
             spoil, self.spoil = self.spoil, None
             return observation if spoil is None else spoil(observation)
 

@@ -1,0 +1,67 @@
+"""What a model said, out of a chat completion as servers send it: checked, and without thoughts and wrappings."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from ecom_rlve.envs.simulator.model_errors import EmptyAnswerError, EndpointAnswerError
+
+_THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
+_THOUGHT_ENDED = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_FENCE = re.compile(r"\A```[\w-]*\s*\n?(.*?)\n?```\Z", re.DOTALL)
+_QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("«", "»"))
+
+
+class Completion(NamedTuple):
+    """What a model said."""
+
+    text: str
+    """Without thoughts, surrounding quotes and code fences; never empty."""
+    is_whole: bool
+    """False where it was cut off at ``max_tokens``."""
+    tokens: int
+    """Tokens of prompt and answer by the endpoint's own count, 0 where it gives none."""
+
+
+def completion_in(payload: Any) -> Completion:
+    """Return the model's words in a chat completion.
+
+    Raises :class:`EndpointAnswerError` where it is none and :class:`EmptyAnswerError` where it holds no words.
+    """
+    try:
+        choice = payload["choices"][0]
+        message = choice["message"]
+        role, content = message.get("role", "assistant"), message.get("content")
+        if role != "assistant" or not isinstance(content, str | None):
+            raise TypeError(f"role {role!r}, content {type(content).__name__}")
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        raise EndpointAnswerError(f"the answer is no chat completion: {error!r}") from None
+    text = tidied(content or "")
+    if not text:
+        raise EmptyAnswerError("the model gave no words")
+    usage = payload.get("usage") if isinstance(payload, dict) else None
+    tokens = usage.get("total_tokens") if isinstance(usage, dict) else None
+    is_whole = choice.get("finish_reason") != "length"
+    return Completion(text, is_whole, tokens if isinstance(tokens, int) and tokens > 0 else 0)
+
+
+def tidied(text: str) -> str:
+    """Return a model's words without thoughts (ended or not), surrounding code fence and quotes, in one line."""
+    text = _THOUGHT.sub("", text)
+    # Some chat templates put the opening tag into the prompt.
+    text = _THOUGHT_ENDED.sub("", text).strip()
+    fenced = _FENCE.match(text)
+    text = fenced[1] if fenced else text
+    text = " ".join(text.split())
+    for opening, closing in _QUOTES:
+        inner = text[len(opening) : -len(closing)]
+        if (
+            len(text) > 2
+            and text[0] == opening
+            and text[-1] == closing
+            and opening not in inner
+            and closing not in inner
+        ):
+            return inner.strip()
+    return text

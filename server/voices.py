@@ -1,0 +1,165 @@
+"""The model that words the customers: how the settings make it, and what a server asks of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ecom_rlve.envs.episode import Episode
+from ecom_rlve.envs.simulator.breaker import Breaker, Phase
+from ecom_rlve.envs.simulator.cassette import Cassette, CassetteMode
+from ecom_rlve.envs.simulator.completions import Completion
+from ecom_rlve.envs.simulator.endpoint import ChatMessage, Endpoint, EndpointSettings
+from ecom_rlve.envs.simulator.model_errors import (
+    BreakerOpenError,
+    EndpointError,
+    MissingRecordingError,
+    VoiceError,
+)
+from ecom_rlve.envs.simulator.model_voice import ModelVoice, VoiceSettings
+from ecom_rlve.envs.simulator.prompts import PROMPT_VERSION
+from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.simulator.understanding import Understanding
+from ecom_rlve.envs.simulator.voice import Spoken, Voice
+from ecom_rlve.server.metrics import Metrics
+from ecom_rlve.server.settings import Settings
+
+
+class Speaking:
+    """A voice as a server uses it: named, and counted."""
+
+    def __init__(self, voice: Voice, name: str, metrics: Metrics, understanding: Understanding | None = None) -> None:
+        """``name`` is what the metadata of episodes says; without ``understanding`` the rules alone read questions."""
+        self.name = name
+        self._voice = voice
+        self._metrics = metrics
+        self._understanding = understanding
+
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:
+        """Word what the customer says in the latest observation.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+        spoken = tuple([await self._voice.say(each) for each in episode.utterances])
+        for each in spoken:
+            self._metrics.count_wording(each.outcome)
+        return spoken
+
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:
+        """Return what the model takes an action's questions to be about, where the rules cannot tell.
+
+        Raises:
+            VoiceError: the cassette must hold the answer and does not.
+        """
+        if self._understanding is None:
+            return NOTHING_UNDERSTOOD
+        found = {each.text: await self._understanding.topics(*each) for each in episode.unclear(action)}
+        return {text: names for text, names in found.items() if names}
+
+    async def aclose(self) -> None:
+        """Close the voice."""
+        if self._understanding is not None:
+            await self._understanding.aclose()
+        await self._voice.aclose()
+
+
+class MeasuredEndpoint(Endpoint):
+    """An endpoint whose answers are timed: waiting for room, and further attempts, included."""
+
+    def __init__(self, settings: EndpointSettings, breaker: Breaker, metrics: Metrics) -> None:
+        super().__init__(settings, breaker=breaker, clock=time.monotonic)
+        self._metrics = metrics
+        metrics.watch_breaker(lambda: breaker.phase(time.monotonic()) is not Phase.CLOSED)
+
+    async def complete(self, messages: Sequence[ChatMessage], seed: int) -> Completion:
+        """Return the model's answer; raises an ``EndpointError``."""
+        started = time.perf_counter()
+        try:
+            completion = await super().complete(messages, seed)
+        except BreakerOpenError:
+            raise
+        except EndpointError:
+            self._metrics.observe_request(time.perf_counter() - started)
+            raise
+        self._metrics.observe_request(time.perf_counter() - started)
+        return completion
+
+
+def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speaking | None:
+    """Return the model that ``settings`` ask for, or ``voice`` in its place; None where the templates speak.
+
+    Raises:
+        CassetteFileError: the cassette is missing, damaged, or none.
+    """
+    if voice is not None:
+        return Speaking(voice, settings.model_name or type(voice).__name__, metrics)
+    if settings.simulator == "template":
+        return None
+    breaker = Breaker(cooldown_s=settings.model_cooldown_s)
+    endpoint = MeasuredEndpoint(endpoint_settings(settings), breaker, metrics)
+    cassette = opened_cassette(settings)
+    understanding = Understanding(endpoint, cassette) if settings.understanding else None
+    name = f"{settings.model_name}/{PROMPT_VERSION}"
+    return Speaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
+
+
+def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | None) -> ModelVoice:
+    """Return the voice of a model."""
+    return ModelVoice(
+        endpoint,
+        cassette,
+        VoiceSettings(
+            opening_budget_s=settings.opening_budget_s,
+            reply_budget_s=settings.reply_budget_s,
+            falls_back=settings.fallback != "none",
+        ),
+    )
+
+
+def endpoint_settings(settings: Settings) -> EndpointSettings:
+    """Return how the model is reached."""
+    return EndpointSettings(
+        base_url=settings.model_url or "",
+        model=settings.model_name or "",
+        api_key=settings.model_key.get_secret_value() if settings.model_key else "",
+        temperature=settings.model_temperature,
+        max_tokens=settings.model_max_tokens,
+        extra_body=settings.model_extra_body,
+        timeout_s=settings.model_timeout_s,
+        concurrency=settings.model_concurrency,
+    )
+
+
+def opened_cassette(settings: Settings) -> Cassette | None:
+    """Return the cassette that the settings name, None where there is none.
+
+    Raises:
+        CassetteFileError: it is missing, damaged, or none.
+    """
+    if settings.cassette is None or settings.cassette_mode == "off":
+        return None
+    return Cassette(settings.cassette, CassetteMode(settings.cassette_mode))
+
+
+async def require_model(settings: Settings) -> None:
+    """Require that the model answers, where it has to at the start.
+
+    Raises:
+        VoiceError: it does not; the message says what is wrong and what to do.
+    """
+    if settings.simulator == "template" or settings.is_replayed or settings.fallback == "template":
+        return
+    endpoint = Endpoint(endpoint_settings(settings))
+    try:
+        await endpoint.probe()
+    finally:
+        await endpoint.aclose()
+
+
+def told_of(failure: VoiceError) -> str:
+    """Return what a client is told: the key that a cassette lacks, but no address and no path of ours."""
+    if isinstance(failure, MissingRecordingError):
+        return f"the cassette has no recording under the key {failure.key}"
+    return "the model that words the customer does not answer"
