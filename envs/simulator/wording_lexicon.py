@@ -64,11 +64,12 @@ _FOREIGN = FOREIGN_WORDS | frozenset(
 
 def lexicon(shop: Shop) -> Mapping[str, str]:
     """Return every value of a word attribute and every kind of goods of the catalog, casefolded, with what it is."""
-    found = {
-        name: attribute
-        for name, attribute in shop.value_index.items()
-        if attribute != "brand" and name not in COMMON_WORDS and len(name) > 1
-    }
+    found: dict[str, str] = {}
+    for attribute in DISCRETE:
+        for value in shop.catalog.column(attribute).vocabulary or ():
+            name = value.casefold()
+            if name not in COMMON_WORDS and len(name) > 1:
+                found.setdefault(name, attribute)
     if len(found) > _LARGE_VOCABULARY:
         # A catalog of millions has values that are any word; those of the goal's own kinds are looked for besides.
         found = {name: attribute for name, attribute in found.items() if " " in name or attribute == "color"}
@@ -93,8 +94,9 @@ def category_values(shop: Shop, category: str) -> Mapping[str, str]:
         codes = column.values[rows]
         for code in np.unique(codes[codes >= 0]).tolist():
             found.setdefault(str((column.vocabulary or ())[code]).casefold(), name)
-    variant = catalog.categories[catalog.category_index[category]].variant_attribute
-    found |= {str(value).casefold(): variant for value in shop.variant_pools[category] if isinstance(value, str)}
+    own = catalog.categories[catalog.category_index[category]]
+    pool = (value for value in shop.variant_pool(own) if isinstance(value, str))
+    found |= {value.casefold(): own.variant_attribute for value in pool}
     return {name: attribute for name, attribute in found.items() if name not in COMMON_WORDS and len(name) > 1}
 
 
