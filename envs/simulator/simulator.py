@@ -206,11 +206,12 @@ class Customer:
         draft.told_new = any(slot not in self._said for slot in told)
         if told:
             draft.acts.append(self._tell(told))
-        for kind, pairs in ((ActKind.NO_PREFERENCE, free), (ActKind.DONT_KNOW, unknown)):
-            if pairs:
-                items = dict.fromkeys(item for item, _ in pairs if item is not None)
-                mentions = tuple(self._mention(item, ()) for item in items)
-                draft.acts.append(Act(kind, mentions, tuple(dict.fromkeys(attribute for _, attribute in pairs))))
+        if free:
+            items = dict.fromkeys(item for item, _ in free if item is not None)
+            mentions = tuple(self._mention(item, ()) for item in items)
+            draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, tuple(dict.fromkeys(name for _, name in free))))
+        if unknown:
+            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=tuple(dict.fromkeys(name for _, name in unknown))))
         is_repeated = (bool(told) and not draft.told_new) or (bool(free) and set(free) <= self._free_asked)
         draft.is_tiresome |= is_repeated and not draft.told_new
         self._free_asked.update(free)

@@ -352,7 +352,7 @@ def test_no_slip_of_a_value_is_as_near_to_another(big_shop: Shop) -> None:
     """Why one slip may pass: whatever is taken for a value is one edit from it, and two or more from every other."""
     letters = "abcdefghijklmnopqrstuvwxyz"
     for attribute in DISCRETE:
-        values = frozenset(value for value, name in big_shop.value_index.items() if name == attribute)
+        values = values_of(big_shop, attribute)
         for value in sorted(values):
             if len(value) < FUZZY_LETTERS:
                 continue
