@@ -173,11 +173,15 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 @lru_cache(maxsize=256)
 def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
-    """Return :data:`PHRASES` with the names and the values of further kinds of facts, which go first."""
+    """Return :data:`PHRASES` with the names and values of further kinds of facts, which go first.
+
+    A value that is a name itself stays one: what matters most may be the price.
+    """
+    named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
     added = [
         Phrase((*first, ending), kind.name)
         for kind in kinds
-        for text in (kind.label, *kind.words, *kind.values)
+        for text in (kind.label, *kind.words, *(value for value in kind.values if value.casefold() not in named))
         for *first, last in (text.casefold().split(),)
         for ending in _plurals(last)
     ]

@@ -116,7 +116,7 @@ def kind_of(shop: Shop, category: str, name: str = "") -> Kind:
     for attribute in FRAMES:
         values = {catalog.value(row, attribute) for row in rows} - {None}
         if attribute == kind.variant_attribute:
-            values |= set(shop.variant_pools[category])
+            values |= set(shop.variant_pool(shop.catalog.categories[shop.catalog.category_index[category]]))
         words[attribute] = tuple(sorted((str(value) for value in values), key=lambda value: (-len(value), value)))
     return Kind((name, name) if name else (kind.singular, kind.plural), words)
 
