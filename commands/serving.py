@@ -10,11 +10,11 @@ from ecom_rlve.envs.shop import Shop
 
 _NEEDS: Mapping[str, str] = {
     "BUNDLE": "two leaf categories with six products in stock at an exact price",
-    "CART": "a leaf category with six products",
+    "CART": "leaf categories with six products that what is known of them tells apart",
     "JOURNEY": "two other environments that it serves",
     "PD": "200 products of which two properties are known, in leaf categories with eight products or more",
     "POLICY": "a department",
-    "RETURN": "four leaf categories, half of them with products that two conditions can single out",
+    "RETURN": "four leaf categories",
     "STATUS": "four leaf categories",
     "SUB": "200 products with a title of their own, two known properties and a word of what must stay the same, in "
     "leaf categories with 27 products or more",

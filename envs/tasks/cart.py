@@ -30,8 +30,9 @@ from ecom_rlve.envs.variants import Variant
 from ecom_rlve.envs.visit_history import draw_history
 from ecom_rlve.envs.world import World
 from ecom_rlve.models import MAX_DIFFICULTY, Split
-from ecom_rlve.streams import Streams
+from ecom_rlve.streams import Streams, stream
 
+_TRIAL_DRAWS = 40
 _LEAST_OF_A_KIND = 6
 """Products that a category needs to serve as a kind of item."""
 _REDRAWS = 50
@@ -97,8 +98,8 @@ class CartEnvironment(Environment[CartGoal]):
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
-        kinds = len(shop.kinds(_LEAST_OF_A_KIND))
-        return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= kinds), default=-1)
+        most = shop.derive(_most_items)
+        return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= most), default=-1)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[CartGoal]:
         shop, axes = world.shop, world.axes
@@ -229,6 +230,19 @@ class CartEnvironment(Environment[CartGoal]):
 def _plan(scenario: Scenario[CartGoal]) -> StockoutPlan:
     assert scenario.stockout is not None
     return scenario.stockout
+
+
+def _most_items(shop: Shop) -> int:
+    """Return how many products of different kinds can be wanted together: each of some trial draws finds so many."""
+    most, kinds = 0, len(shop.kinds(_LEAST_OF_A_KIND))
+    while most < min(items_at(MAX_DIFFICULTY), kinds):
+        try:
+            for trial in range(_TRIAL_DRAWS):
+                _draw_products(shop, most + 1, stream(trial, "trial of items", most), "train")
+        except GenerationError:
+            break
+        most += 1
+    return most
 
 
 def _draw_products(

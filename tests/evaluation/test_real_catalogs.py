@@ -1,0 +1,34 @@
+"""The soundness table on catalogs that were built from real files, with the environments that each can serve."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer import Typer
+from typer.testing import CliRunner
+
+from ecom_rlve.catalog.build import build_catalog
+from ecom_rlve.evaluation import soundness
+
+DATA = Path(__file__).parents[2] / "../shared/data"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "served"),
+    [
+        ("amazon2023_meta_fashion_500.jsonl", {"BUNDLE", "CART", "JOURNEY", "PD", "POLICY", "RETURN", "STATUS"}),
+        ("google_merchant_groundies_us.xml", {"BUNDLE", "JOURNEY", "POLICY", "RETURN", "STATUS"}),
+    ],
+)
+def test_a_catalog_from_real_rows_is_sound(tmp_path: Path, name: str, served: set[str]) -> None:
+    if not (DATA / name).exists():
+        pytest.skip(f"{DATA / name} is not there: NOTHING REAL WAS TESTED")
+    build_catalog(str(DATA / name), tmp_path / "shop")
+    app = Typer()
+    app.command()(soundness.main)
+    args = ["--catalog", str(tmp_path / "shop"), "--episodes", "20", "--difficulties", "0,3"]
+    printed = CliRunner().invoke(app, args)
+    assert printed.exit_code == 0, printed.stdout
+    assert {line.split(":")[0] for line in printed.stdout.splitlines() if line.endswith(": sound")} == served
