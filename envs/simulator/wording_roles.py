@@ -14,12 +14,16 @@ _AI_TALK = pattern(
     hidden (?:list|goal|slots?|wish(?:es)?)  (?:my|the) goal  json  roleplay  role-play  the customer  the user
     persona  prompt  rewritten  reworded  rephrased  in (?:my|your) own words
     (?:here(?:'s| is)|this is) (?:a|my|the|your) (?:\w+ )?(?:message|reply|response|answer|version|sentence)
+    (?:first|next|second) try  could not be used  conversation so far  (?:your|the|next) message  task of
+    letter by letter  say goodbye
     i(?:'m| am) (?:sorry,? but )?(?:unable|not able) to  i can(?:'t|not) (?:assist|help|fulfil\w*|comply|do that)
     """
 )
-"""The model speaks of itself or of its task."""
+"""The model speaks of itself or of its task, or repeats what it was told."""
 
-_SPEAKER_LABEL = re.compile(r"(?:^|[.!?\n\s])(?:assistant|customer|user|agent|system|shop|human|ai|message|reply)\s*:")
+_SPEAKER_LABEL = re.compile(
+    r"(?:^|[.!?\n\s])(?:assistant|customer|user|you|agent|system|shop|human|ai|message|reply)\s*:"
+)
 
 _SHOP_TALK = pattern(
     r"""

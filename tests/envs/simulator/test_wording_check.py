@@ -295,6 +295,8 @@ TABLE: tuple[tuple[tuple[Act, ...], str, Outcome | None], ...] = (
     ((Act(ActKind.CONTINUE),), "Please go\u200b on.", BRACE),
     ((Act(ActKind.CONTINUE),), "As an AI, I say: go on.", ROLE),
     ((Act(ActKind.CONTINUE),), "How can I help you? Go on.", ROLE),
+    ((Act(ActKind.CLOSE),), "Goodbye. Your next try could not be used. This time: say goodbye.", ROLE),
+    ((Act(ActKind.CLOSE),), "You: that was all for today, goodbye.", ROLE),
     ((Act(ActKind.CONTINUE),), "Here is the message: go on.", ROLE),
     ((Act(ActKind.CONTINUE),), "Go on, we have many of them.", ROLE),
 )  # fmt: skip
