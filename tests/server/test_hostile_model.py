@@ -266,14 +266,15 @@ def settings(hostile: Hostile) -> dict[str, Any]:
     }
 
 
-def report(figures: str, hostile: Hostile, tally: Tally) -> float:
-    """Print what happened; return the share of moments in which the event loop lagged by 50 ms at most."""
+def lags_in(figures: str) -> Counter[str]:
+    """Return how often the event loop lagged by at most so many seconds."""
+    return Counter({at: int(n) for at, n in re.findall(r'loop_lag_seconds_bucket\{le="([^"]+)"\} (\d+)', figures)})
+
+
+def report(figures: str, hostile: Hostile, tally: Tally) -> None:
+    """Print what happened."""
     outcomes = dict(re.findall(r'wordings_total\{outcome="(\w+)"\} (\d+)', figures))
-    lags = dict(re.findall(r'loop_lag_seconds_bucket\{le="([^"]+)"\} (\d+)', figures))
-    share = int(lags.get("0.05", 0)) / max(1, int(lags.get("+Inf", 0)))
-    print(f"{tally.messages} messages, {tally.other_words} in other words; lag of at most 50 ms: {share:.4f} {lags}")
-    print(outcomes, dict(hostile.done))
-    return share
+    print(f"{tally.messages} messages, {tally.other_words} in other words, {outcomes}; tricks: {dict(hostile.done)}")
 
 
 def test_nothing_of_a_hostile_model_reaches_an_agent(api: Callable[..., Any], shop: Shop, hostile: Hostile) -> None:
@@ -353,19 +354,24 @@ def test_a_missing_recording_is_an_error_that_names_its_key(
 def test_ten_thousand_messages_leak_nothing(shop: Shop, hostile: Hostile) -> None:
     variables = {f"ECOM_RLVE_{name.upper()}": str(value) for name, value in settings(hostile).items()}
 
-    async def through(url: str) -> tuple[Tally, str]:
+    async def through(url: str) -> tuple[Tally, str, Counter[str]]:
         tally, seeds = Tally(), range(1000, 1400)
         # The server lets go of idle connections after five seconds.
         kept = httpx.Limits(keepalive_expiry=1)
         async with httpx.AsyncClient(base_url=url, timeout=60, limits=kept, trust_env=False) as http:
+            await besiege(http, shop, hostile, range(200))
+            warm = lags_in((await http.get("/metrics")).text)
             while tally.messages < 10_000:
                 more = await besiege(http, shop, hostile, seeds)
                 seeds = range(seeds.stop, seeds.stop + 400)
                 tally.messages += more.messages
                 tally.other_words += more.other_words
-            return tally, (await http.get("/metrics")).text
+            figures = (await http.get("/metrics")).text
+            return tally, figures, lags_in(figures) - warm
 
     with server_process("ecom_rlve.cli", "serve", "--catalog", CATALOG, variables=variables) as (url, _):
-        tally, figures = asyncio.run(through(url))
-    assert report(figures, hostile, tally) >= 0.99
+        tally, figures, lags = asyncio.run(through(url))
+    report(figures, hostile, tally)
+    print(f"event loop lag: {dict(lags)}")
     assert {*WORDS, *FAULTS} == hostile.done.keys()
+    assert lags["0.05"] >= 0.99 * lags["+Inf"]
