@@ -8,9 +8,11 @@ when the index is built (:func:`ecom_rlve.catalog.recall.probes_for`).
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import faiss
 import numpy as np
@@ -87,6 +89,18 @@ def inverted_lists(vectors: NDArray[np.int8], lists: int, list_of_row: NDArray[n
     return index
 
 
+Chosen = tuple[Selection, NDArray[np.int64]]
+
+
+def _step(rows: NDArray[np.int32]) -> int:
+    """Return which of the rows are counted: every one, or one in so many."""
+    return 1 if len(rows) <= _COUNTED else _SAMPLED
+
+
+def _forget(choices: dict[int, Any], key: int, _: object) -> None:
+    choices.pop(key, None)
+
+
 class InvertedIndex:
     """Scores the rows of some lists; answers exactly where a filter leaves few rows."""
 
@@ -107,6 +121,7 @@ class InvertedIndex:
         self.probes = min(probes, len(centroids))
         self.fingerprint, self.size = flat.fingerprint, flat.size
         self.lists = len(centroids)
+        self._choices: dict[int, tuple[weakref.ref[NDArray[np.int32]], Chosen]] = {}
         sizes = (self._lists.ntotal, self._lists.nlist, self._lists.d, len(list_of_row))
         if sizes != (flat.size, len(centroids), flat.dimensions, flat.size):
             raise IndexMismatchError("the parts of the index do not fit together; build it again")
@@ -129,15 +144,28 @@ class InvertedIndex:
         """
         if len(rows) <= EXACT_ROWS:
             return self._flat.search_subset(query, rows, k)
-        lists = self._lists_for(query, rows)
-        wanted = Selection(rows, self.size)
+        wanted, counts = self._chosen(rows)
+        lists = self._lists_for(query, rows, counts)
         first = self._scanned(query[None], lists[None], min(len(rows), max(k, _FOUND) + TIE_ROOM), wanted)[0]
         return self._completed(query, lists, first, (rows, wanted), k)
 
-    def _lists_for(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the nearest lists that together hold enough of ``rows``, without those that hold none."""
-        step = 1 if len(rows) <= _COUNTED else _SAMPLED
+    def _chosen(self, rows: NDArray[np.int32]) -> Chosen:
+        """Return the rows as FAISS takes them and how many each list holds; kept as long as a read-only array is."""
+        held = self._choices.get(id(rows))
+        if held is not None and held[0]() is rows:
+            return held[1]
+        step = _step(rows)
         counts = np.bincount(self._list_of_row[rows[::step]], minlength=self._coarse.size) * step
+        chosen = Selection(rows, self.size), counts
+        if not rows.flags.writeable:
+            self._choices[id(rows)] = weakref.ref(rows, partial(_forget, self._choices, id(rows))), chosen
+        return chosen
+
+    def _lists_for(
+        self, query: NDArray[np.float32], rows: NDArray[np.int32], counts: NDArray[np.int64]
+    ) -> NDArray[np.int64]:
+        """Return the nearest lists that together hold enough of ``rows``, without those that hold none."""
+        step = _step(rows)
         for asked in (min(_FIRST_LISTS, self.lists), self.lists):
             lists = self._coarse.search(query, asked).astype(np.int64)
             if step == 1:

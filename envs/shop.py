@@ -21,6 +21,7 @@ from ecom_rlve.catalog.store import is_store, open_store
 from ecom_rlve.catalog.table import Catalog
 from ecom_rlve.catalog.variant_values import variant_values
 from ecom_rlve.envs.aisle import Aisle
+from ecom_rlve.envs.broad_filters import BroadFilters
 from ecom_rlve.envs.byte_cache import ByteCache
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.value_index import ValueIndex
@@ -57,6 +58,7 @@ class Shop:
         self.report = report
         self.aisles = aisles or Aisles(catalog)
         self.cache = ByteCache(CACHE_BYTES)
+        self.broad_filters = BroadFilters()
         self.card = lru_cache(maxsize=_CARDS)(self._card)
         self.full_card = lru_cache(maxsize=_CARDS)(self._full_card)
         self.split = lru_cache(maxsize=_CARDS)(self._split)

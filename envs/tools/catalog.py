@@ -121,15 +121,21 @@ def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[
 
     A filter on an attribute passes every product whose category comes in variants of that attribute.
     """
-    shop, catalog = world.shop, world.shop.catalog
+    rows = world.shop.broad_filters.get(constraints, lambda: _rows_at_first(world.shop, constraints))
+    if rows is not None and world.sold_out and any(c.attribute == "stock" for c in constraints):
+        rows = rows[~np.isin(rows, list(world.sold_out))]
+    return rows
+
+
+def _rows_at_first(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
+    """Return the rows that pass the filters before anything sells out, None for all."""
+    catalog = shop.catalog
     free = {c.attribute: is_free for c in constraints if (is_free := _comes_in(shop, c.attribute)).any()}
     rows = passing_rows(catalog, [constraint for constraint in constraints if constraint.attribute not in free])
     for constraint in (constraint for constraint in constraints if constraint.attribute in free):
         among = slice(None) if rows is None else rows
         passes = free[constraint.attribute][catalog.category_codes[among]] | satisfied(catalog, constraint, among)
         rows = np.flatnonzero(passes).astype(np.int32) if rows is None else rows[passes]
-    if rows is not None and world.sold_out and any(c.attribute == "stock" for c in constraints):
-        rows = rows[~np.isin(rows, list(world.sold_out))]
     return rows
 
 

@@ -161,3 +161,19 @@ def test_parts_that_do_not_fit_together_are_refused(vectors: np.ndarray) -> None
         InvertedIndex(lists, flat, centroids, list_of_row, 8)
     with pytest.raises(IndexMismatchError, match="another kind"):
         FlatIndex(lists, "here")
+
+
+@pytest.mark.usefixtures("broad")
+def test_what_is_kept_of_a_read_only_filter_changes_no_result_and_goes_with_it(
+    both: tuple[InvertedIndex, FlatIndex],
+) -> None:
+    index, _ = both
+    rows = np.arange(0, SIZE, 2, dtype=np.int32)
+    expected = [index.search_subset(query, rows, 20).tolist() for query in queries()[:10]]
+    assert not index._choices
+    kept = rows.copy()
+    kept.flags.writeable = False
+    assert [index.search_subset(query, kept, 20).tolist() for query in queries()[:10]] == expected
+    assert len(index._choices) == 1
+    del kept
+    assert not index._choices
