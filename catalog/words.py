@@ -22,6 +22,8 @@ MAX_WORDS = 128
 """Different words of one text that count, the first ones; bounds every sum over a text's words."""
 _WORD = re.compile(r"[^\W_]+")
 _IDF_UNIT = 64
+_FEW_WORDS = 1 << 16
+"""Up to so many words of a vocabulary, one number for each of them is cheaper than looking for some of them."""
 _MISSPELT_LETTERS = 4
 """A shorter word is never taken for a misspelling."""
 _EDITS = 1
@@ -101,22 +103,36 @@ class Bags:
         A word that no product has stands for the most similar word of ``rows``, if one is similar enough.
         """
         lengths, numbers = self.gathered(rows)
-        owner = np.repeat(np.arange(len(rows)), lengths)
         found = {word: self.vocabulary.number(word) for word in words}
         wanted = {number for number in found.values() if number is not None}
         wanted.update(self._similar([word for word, number in found.items() if number is None], numbers))
+        if len(self.vocabulary) <= _FEW_WORDS:
+            weights = np.zeros(len(self.vocabulary), dtype=np.int64)
+            chosen = sorted(wanted)
+            weights[chosen] = self._idf[chosen]
+            sums, ends = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(weights[numbers]))), np.cumsum(lengths)
+            return np.asarray(sums[ends] - sums[ends - lengths])
+        owner = np.repeat(np.arange(len(rows)), lengths)
         sums = np.zeros(len(rows), dtype=np.int64)
         for number in sorted(wanted):
             # A row has a word once, so that no owner comes twice.
             sums[owner[np.flatnonzero(numbers == number)]] += self._idf[number]
         return sums
 
+    def _present(self, numbers: NDArray[np.int32]) -> NDArray[np.intp] | NDArray[np.int32]:
+        """Return the different ones of some word numbers, ascending."""
+        if len(self.vocabulary) > _FEW_WORDS:
+            return np.unique(numbers)
+        is_present = np.zeros(len(self.vocabulary), dtype=np.bool_)
+        is_present[numbers] = True
+        return np.flatnonzero(is_present)
+
     def _similar(self, strange: list[str], numbers: NDArray[np.int32]) -> list[int]:
         """Return for each misspelt word the number of the one it may stand for, among ``numbers``; first of equals."""
         strange = [word for word in strange if len(word) >= _MISSPELT_LETTERS]
         if not strange:
             return []
-        present = np.unique(numbers)
+        present = self._present(numbers)
         # An edit adds or removes one letter, or replaces one: most words differ in more and need no comparison.
         marks = np.array([[letter_mark(word)] for word in strange], dtype=np.uint64)
         is_near = np.bitwise_count(self.vocabulary.letter_marks[present] ^ marks) <= 2 * _EDITS

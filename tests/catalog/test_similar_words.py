@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
+from ecom_rlve.catalog.search import Search
+from ecom_rlve.catalog.synthetic import synthetic_catalog
 from ecom_rlve.catalog.vocabulary import Vocabulary
 from ecom_rlve.catalog.words import Bags
 
@@ -28,3 +31,13 @@ def test_prefilter_loses_nothing(vocabulary: list[str], strange: str) -> None:
     else:
         near = [number for number, word in enumerate(vocabulary) if OSA.distance(strange, word) <= 1]
         assert found == near[:1]
+
+
+def test_small_and_large_vocabularies_count_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    search = Search.build(synthetic_catalog(400, 0))
+    rows = np.arange(0, 400, 3, dtype=np.int32)
+    queries = [search.catalog.titles[row].casefold().split() for row in range(0, 400, 40)]
+    queries += [[word[:-1] + "x" for word in words] for words in queries]
+    dense = [search.bags.overlap(words, rows).tolist() for words in queries]
+    monkeypatch.setattr("ecom_rlve.catalog.words._FEW_WORDS", 0)
+    assert [search.bags.overlap(words, rows).tolist() for words in queries] == dense
