@@ -87,6 +87,7 @@ class Search:
         try:
             kept = SealedFolder(home)
             if kept.identity == identity:
+                kept.sweep()
                 return kept.facts
         except IndexMismatchError as error:
             _log.info("building the search index: %s", error)

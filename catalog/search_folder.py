@@ -216,6 +216,7 @@ class SealedFolder:
             files: dict[str, dict[str, Any]] = dict(manifest["files"])
             for name, written in files.items():
                 self._check(home / name, written, is_verified)
+            self._files = frozenset((_MANIFEST, *files))
             self.arrays = {name.removesuffix(".npy"): _mapped(home / name) for name in files if name.endswith(".npy")}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"{type(error).__name__}: {error}"
@@ -224,6 +225,12 @@ class SealedFolder:
     def index(self, name: str) -> Path:
         """Return the file of a FAISS index."""
         return self._home / f"{name}.faiss"
+
+    def sweep(self) -> None:
+        """Remove what a build that was killed between its manifest and its end has left."""
+        for path in self._home.iterdir():
+            if path.name not in self._files:
+                path.unlink()
 
     def _check(self, path: Path, written: Mapping[str, Any], is_verified: bool) -> None:
         size = path.stat().st_size

@@ -204,3 +204,12 @@ def test_a_worker_that_fails_is_heard(catalog: Catalog, tmp_path: Path, monkeypa
     monkeypatch.setattr("ecom_rlve.catalog.bag_reading.split_words", lambda _: os._exit(7))
     with pytest.raises(CatalogError, match="exit code 7"):
         Search.write(catalog, tmp_path, workers=2)
+
+
+def test_what_a_kill_right_after_the_manifest_left_is_removed(tmp_path: Path) -> None:
+    catalog = synthetic_catalog(40, 0)
+    facts = Search.write(catalog, tmp_path)
+    whole = sorted(path.name for path in (tmp_path / "search").iterdir())
+    (tmp_path / "search" / "unfinished.json").write_text("{}")
+    assert Search.write(catalog, tmp_path) == facts
+    assert sorted(path.name for path in (tmp_path / "search").iterdir()) == whole
