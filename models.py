@@ -14,6 +14,7 @@ MAX_SEED = 2**63 - 1
 MAX_DIFFICULTY = 20
 Style = Literal["turn", "tool"]
 Split = Literal["train", "eval", "test"]
+Include = Literal["tools", "instructions"]
 
 
 class ErrorCode(StrEnum):
@@ -167,7 +168,7 @@ class ResetRequest(BaseModel):
     """``turn``: an action is a turn; ``tool``: a tool at a time."""
     axes: dict[str, float] = Field(default_factory=dict)
     """Overrides of single difficulty axes, for ablations."""
-    include: list[Literal["tools", "instructions"]] = Field(default_factory=lambda: ["tools", "instructions"])  # type: ignore[arg-type]
+    include: list[Include] = ["tools", "instructions"]
     """What the first observation carries besides the opening."""
     request_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """A repeated reset with this id returns the stored answer."""

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from ecom_rlve.catalog.scaling import scaled
 from ecom_rlve.streams import stream

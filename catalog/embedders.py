@@ -23,9 +23,9 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
-from sklearn.preprocessing import normalize  # type: ignore[import-untyped]
-from sklearn.utils.extmath import randomized_svd  # type: ignore[import-untyped]
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import randomized_svd
+from threadpoolctl import threadpool_limits
 
 from ecom_rlve.catalog.scaling import scaled
 from ecom_rlve.catalog.vocabulary import Vocabulary

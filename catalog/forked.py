@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from multiprocessing import get_all_start_methods, get_context
 from multiprocessing.connection import Connection
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ecom_rlve.catalog.errors import CatalogError
 
@@ -73,7 +73,7 @@ def _answer(
     sender.send(answer)
 
 
-def _received(process: ForkProcess, receiver: Connection) -> Result:  # type: ignore[type-var]
+def _received(process: ForkProcess, receiver: Connection) -> Any:
     try:
         result, error = receiver.recv()
     except EOFError:
@@ -85,4 +85,4 @@ def _received(process: ForkProcess, receiver: Connection) -> Result:  # type: ig
     process.join()
     if error is not None:
         raise error
-    return result  # type: ignore[no-any-return]
+    return result

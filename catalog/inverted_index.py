@@ -205,7 +205,7 @@ class InvertedIndex:
         scores = np.empty((len(asked), count), dtype=np.float32)
         rows = np.empty((len(asked), count), dtype=np.int64)
         # The method of the same name without the suffix takes no parameters.
-        self._lists.search_preassigned_c(  # type: ignore[attr-defined]
+        self._lists.search_preassigned_c(  # type: ignore[attr-defined]  # not in the stubs
             len(asked),
             faiss.swig_ptr(asked),
             count,

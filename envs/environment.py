@@ -124,7 +124,7 @@ class Environment(ABC, Generic[Goal]):
         """Return T_max of the scenario."""
         return scenario.world.axes.t_max
 
-    def takes_answer(self, scenario: Scenario[Goal], answer: Answer) -> bool:  # noqa: ARG002
+    def takes_answer(self, scenario: Scenario[Goal], answer: Answer) -> bool:  # noqa: ARG002 - the protocol's
         """Take a final answer; False where the conversation goes on after it (the next intent of a journey)."""
         return True
 
@@ -135,15 +135,15 @@ class Environment(ABC, Generic[Goal]):
     def after_results(self, scenario: Scenario[Goal]) -> None:
         """Let the world move on after tool results that showed something new or changed the cart: things sell out."""
 
-    def leaves_free(self, scenario: Scenario[Goal], item: int | None, name: str) -> bool:  # noqa: ARG002
+    def leaves_free(self, scenario: Scenario[Goal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
         """Tell whether any value of what is no slot will do; where False, the customer does not know what it is."""
         return True
 
-    def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:  # noqa: ARG002
+    def sold_out_item(self, scenario: Scenario[Goal]) -> int | None:  # noqa: ARG002 - the protocol's
         """Return the wanted item that has sold out and that the customer must replace."""
         return None
 
-    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:  # noqa: ARG002
+    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:  # noqa: ARG002 - the protocol's
         """Tell whether some result has shown the agent that a wanted thing is sold out."""
         return False
 

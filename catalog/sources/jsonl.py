@@ -8,27 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES, texts_of
-from ecom_rlve.catalog.sources.source import identity_of
+from ecom_rlve.catalog.sources.lines import texts_of
+from ecom_rlve.catalog.sources.source import FileSource
 
 
-class JsonLines:
+class JsonLines(FileSource):
     """A ``.jsonl`` or ``.jsonl.gz`` file of objects, one per line; blank lines are no rows."""
-
-    def __init__(self, path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        """Name the file; nothing is opened yet."""
-        self._path = path
-        self._max_line_bytes = max_line_bytes
-
-    @property
-    def name(self) -> str:
-        """Absolute path of the file."""
-        return str(self._path.absolute())
-
-    @property
-    def identity(self) -> Mapping[str, str | int]:
-        """Size and time of last change."""
-        return identity_of([self._path])
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield the objects from row ``start`` on; lines before it are not parsed.
@@ -37,7 +22,7 @@ class JsonLines:
         the limit, for a file that cannot be read to its end, and for one without rows.
         """
         count = 0
-        for number, text in texts_of(self._path, self._max_line_bytes):
+        for number, text in texts_of(self._path, self._max_bytes):
             if text.isspace():
                 continue
             count += 1

@@ -16,8 +16,8 @@ from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
-from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES, unreadable
-from ecom_rlve.catalog.sources.source import identity_of
+from ecom_rlve.catalog.sources.lines import unreadable
+from ecom_rlve.catalog.sources.source import FileSource
 
 _DETAILS = {
     "brand": "Brand",
@@ -43,23 +43,8 @@ Item = dict[str, list[str]]
 """The texts of the wanted fields of one product, by Google's names."""
 
 
-class MerchantFeed:
+class MerchantFeed(FileSource):
     """An ``.xml`` or ``.tsv`` file."""
-
-    def __init__(self, path: Path, max_item_bytes: int = MAX_LINE_BYTES) -> None:
-        """Name the file; nothing is opened yet."""
-        self._path = path
-        self._max_item_bytes = max_item_bytes
-
-    @property
-    def name(self) -> str:
-        """Absolute path of the file."""
-        return str(self._path.absolute())
-
-    @property
-    def identity(self) -> Mapping[str, str | int]:
-        """Size and time of last change."""
-        return identity_of([self._path])
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield one row per item from row ``start`` on.
@@ -67,7 +52,7 @@ class MerchantFeed:
         Raises :class:`SourceError`, naming file and line, for a file that is broken or cut off, or holds no items.
         """
         is_xml = self._path.suffix.casefold() == ".xml"
-        items = xml_items(self._path, self._max_item_bytes) if is_xml else tsv_items(self._path, self._max_item_bytes)
+        items = xml_items(self._path, self._max_bytes) if is_xml else tsv_items(self._path, self._max_bytes)
         found = False
         for item in islice(items, start, None):
             found = True

@@ -20,8 +20,7 @@ from ecom_rlve.catalog.prices import parse_price
 from ecom_rlve.catalog.sources.amazon import CONTINUATION
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import Record, records_of
-from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES
-from ecom_rlve.catalog.sources.source import identity_of
+from ecom_rlve.catalog.sources.source import FileSource
 
 # Shopify renamed its columns in 2025; exports of both kinds are about.
 _COLUMNS = {
@@ -42,23 +41,8 @@ _NO_OPTION = ("title", "default title")
 _BULLET = re.compile(r"<li\b[^>]*>(.*?)</li\s*>", re.IGNORECASE | re.DOTALL)
 
 
-class ShopifyExport:
+class ShopifyExport(FileSource):
     """A ``.csv`` file; every record is a row, and all but the first of a handle are continuations."""
-
-    def __init__(self, path: Path, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        """Name the file; nothing is opened yet."""
-        self._path = path
-        self._max_line_bytes = max_line_bytes
-
-    @property
-    def name(self) -> str:
-        """Absolute path of the file."""
-        return str(self._path.absolute())
-
-    @property
-    def identity(self) -> Mapping[str, str | int]:
-        """Size and time of last change."""
-        return identity_of([self._path])
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield one row per record from row ``start`` on.
@@ -69,7 +53,7 @@ class ShopifyExport:
 
     def _all_rows(self) -> Iterator[Mapping[str, object]]:
         listing: _Listing | None = None
-        for record in records_of(self._path, ",", self._max_line_bytes):
+        for record in records_of(self._path, ",", self._max_bytes):
             cells = _renamed(self._path, record)
             if listing is not None and cells["handle"] == listing.handle and cells["title"] in ("", listing.title):
                 listing.add(cells)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from ecom_rlve.catalog.sources.lines import unreadable
+from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES, unreadable
 
 
 class RowSource(Protocol):
@@ -44,3 +44,22 @@ def identity_of(paths: Iterable[Path], folder: Path | None = None) -> dict[str, 
         name = path.relative_to(folder).as_posix() if folder else path.name
         identity[name] = f"{status.st_size} bytes, changed at {status.st_mtime_ns} ns"
     return identity
+
+
+class FileSource:
+    """What all sources have in common that are one file."""
+
+    def __init__(self, path: Path, max_bytes: int = MAX_LINE_BYTES) -> None:
+        """Name the file; nothing is opened yet. A line, or an item, of more than ``max_bytes`` is refused."""
+        self._path = path
+        self._max_bytes = max_bytes
+
+    @property
+    def name(self) -> str:
+        """Absolute path of the file."""
+        return str(self._path.absolute())
+
+    @property
+    def identity(self) -> Mapping[str, str | int]:
+        """Size and time of last change; raises :class:`SourceError` where the file is not there."""
+        return identity_of([self._path])

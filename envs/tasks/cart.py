@@ -94,7 +94,7 @@ class CartEnvironment(Environment[CartGoal]):
     )
     answer = Answer
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -122,7 +122,7 @@ class CartEnvironment(Environment[CartGoal]):
             redraws=redraws,
         )
 
-    def review(self, scenario: Scenario[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+    def review(self, scenario: Scenario[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         cart = scenario.world.errand_cart
         wanted = {item.row: at for at, item in enumerate(scenario.goal.items) if item is not None}
         wrong: set[tuple[int, str]] = set()
@@ -138,7 +138,7 @@ class CartEnvironment(Environment[CartGoal]):
         slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
         return Review(slots, stray, is_complete)
 
-    def verify(self, scenario: Scenario[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002
+    def verify(self, scenario: Scenario[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - the protocol's
         f1 = unit_f1(*_units(scenario))
         return Verdict(2 * f1 - 1, f1 == Fraction(1), scenario.world.cart_ids())
 

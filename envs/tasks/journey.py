@@ -96,7 +96,7 @@ class JourneyEnvironment(Environment[JourneyGoal]):
         intent = scenario.goal.current
         return intent.environment.review(intent.scenario, None if proposal is None else intent.own_answer(proposal))
 
-    def verify(self, scenario: Scenario[JourneyGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002
+    def verify(self, scenario: Scenario[JourneyGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - the protocol's
         intents, world = scenario.goal.intents, scenario.world
         verdicts = [intent.verdict for intent in intents if intent.verdict is not None]
         missing = len(intents) - len(verdicts)

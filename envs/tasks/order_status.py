@@ -136,7 +136,7 @@ class StatusEnvironment(Environment[StatusGoal]):
     tool_names = ("order_list", "order_get", "ask_user")
     answer = StatusAnswer
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -155,7 +155,7 @@ class StatusEnvironment(Environment[StatusGoal]):
             places=(("order", goal.reference.phrase), *goal.reference.protected),
         )
 
-    def review(self, scenario: Scenario[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+    def review(self, scenario: Scenario[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         # The customer knows neither the order's id nor how it stands, so nothing the agent says can be judged by them.
         return Review()
 
@@ -182,7 +182,7 @@ class StatusEnvironment(Environment[StatusGoal]):
         }
         return {"tool_calls": [] if order.order_id in scenario.world.orders_read else reads, "answer": answer}
 
-    def leaves_free(self, scenario: Scenario[StatusGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+    def leaves_free(self, scenario: Scenario[StatusGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
         return False
 
     def goal_json(self, scenario: Scenario[StatusGoal]) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def _has_kind(world: World, row: int) -> Callable[[Order], bool]:
     return lambda order: any(codes[line.row] == wanted for line in order.lines)
 
 
-def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001
+def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
     day = spelled_day(order.placed)
     return Reference(
         "day",
@@ -241,7 +241,7 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
     )
 
 
-def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001
+def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
     total = spelled_money(order.total_cents)
     return Reference(
         "total",

@@ -43,7 +43,7 @@ class PolicyEnvironment(Environment[PolicyGoal]):
     tool_names = ("policy_search", "policy_get", "ask_user", "datetime_now")
     answer = PolicyAnswer
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -59,7 +59,7 @@ class PolicyEnvironment(Environment[PolicyGoal]):
         mention = Mention("", "", tuple(slot.fact for slot in scenario.slots if slot in said))
         return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places)
 
-    def review(self, scenario: Scenario[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+    def review(self, scenario: Scenario[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         # The customer does not know the rules: no answer looks right or wrong to them.
         return Review()
 
@@ -79,7 +79,7 @@ class PolicyEnvironment(Environment[PolicyGoal]):
             return {"tool_calls": calls[: world.axes.b_tool]}
         return {"answer": {"done": True, "value": _as_json(goal.truth), "unit": goal.unit}}
 
-    def leaves_free(self, scenario: Scenario[PolicyGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+    def leaves_free(self, scenario: Scenario[PolicyGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
         return False
 
     def goal_json(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
     )
     answer = ReturnAnswer
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -180,7 +180,7 @@ class ReturnEnvironment(Environment[ReturnGoal]):
             answer = {**selected, "resolution": "returned", "recommended_product_ids": [new_id] if new_id else []}
         return {"tool_calls": [] if world.errand_returns else calls, "answer": answer}
 
-    def leaves_free(self, scenario: Scenario[ReturnGoal], item: int | None, name: str) -> bool:  # noqa: ARG002
+    def leaves_free(self, scenario: Scenario[ReturnGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
         return item != _THING and len(scenario.subjects) > _NEW
 
     def goal_json(self, scenario: Scenario[ReturnGoal]) -> dict[str, Any]:

@@ -75,8 +75,10 @@ def worker(
     options = {**{name: getattr(counts, name) for name in counts.__slots__}, "first-seed": first_seed}
     command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale_worker", str(store)]
     command += [f"--{name}={value}" for name, value in options.items()] + ["--compare"] * compare
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-    with subprocess.Popen(command, **pipes, text=True, env=os.environ | _ONE_CORE) as process:  # type: ignore[call-overload]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ | _ONE_CORE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         line = process.stdout.readline()
         if not line:
             raise subprocess.CalledProcessError(process.wait(), command)

@@ -171,8 +171,8 @@ def test_a_line_above_the_limit_is_refused(tmp_path: Path, name: str) -> None:
     content = _GOOD + b'{"title": "' + b"x" * 10_000 + b'"}\n'
     path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
     with pytest.raises(SourceError, match=rf"{name}, line 2: longer than 10,013 bytes; .* or leave that line out"):
-        list(JsonLines(path, max_line_bytes=10_013).rows(0))
-    assert len(list(JsonLines(path, max_line_bytes=10_014).rows(0))) == 2
+        list(JsonLines(path, max_bytes=10_013).rows(0))
+    assert len(list(JsonLines(path, max_bytes=10_014).rows(0))) == 2
 
 
 def test_a_file_of_one_endless_line_takes_little_memory(tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_one_endless_item_is_refused_before_it_fills_the_memory(tmp_path: Path, 
     path = tmp_path / "endless.xml"
     path.write_text(content)
     with pytest.raises(SourceError, match=r"endless.xml, line 1: one item of more than 100,000 bytes; .* leave that"):
-        list(MerchantFeed(path, max_item_bytes=100_000).rows(0))
+        list(MerchantFeed(path, max_bytes=100_000).rows(0))
 
 
 def test_a_long_feed_takes_little_memory(tmp_path: Path) -> None:

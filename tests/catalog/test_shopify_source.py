@@ -164,7 +164,7 @@ def test_a_line_above_the_limit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "long.csv"
     path.write_bytes(_GOOD + b"boot," + b"x" * 10_000)
     with pytest.raises(SourceError, match=r"long.csv, line 3: longer than 9,000 bytes"):
-        list(ShopifyExport(path, max_line_bytes=9_000).rows(0))
+        list(ShopifyExport(path, max_bytes=9_000).rows(0))
 
 
 def test_a_long_body_is_no_fault(tmp_path: Path) -> None:

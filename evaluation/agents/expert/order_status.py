@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ecom_rlve.client import StepResult
@@ -68,7 +69,7 @@ class StatusExpert:
         orders = self._notes.orders
         title = language.quoted(self._text)
         things = self._notes.things_named(self._text) if title is None else self._things_beside(title)
-        by_things: list[Callable[[Order], bool]] = [lambda order, name=thing: holds(order, name) for thing in things]  # type: ignore[misc]
+        by_things: list[Callable[[Order], bool]] = [partial(holds, name=thing) for thing in things]
         if title is not None:
             by_things.insert(0, lambda order: title in order["titles"])
         if not self._skill.compares:
