@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -133,35 +133,44 @@ class Search:
     def _of(cls, catalog: Catalog, parts: Parts) -> Search:
         return cls(catalog, parts.bags, parts.embedder, parts.index, parts.orders)
 
-    def rank(self, query: str, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
+    def rank(
+        self, query: str, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
+    ) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all), the best match first, ties by row.
 
-        A query without any known word or word part matches all equally: rows come in ascending order.
+        A query without any known word or word part matches all equally: rows come in ascending order. ``without`` names
+        a few rows that are left out: cheaper than taking them out of many ``rows``.
         """
         if k < 1:
             return np.zeros(0, dtype=np.int32)
         vector = self._vector_of(query)
         if not vector.any():
-            return _first(self.catalog.size, rows, k)
+            return _less(_first(self.catalog.size, rows, k + len(without)), without)[:k]
         fetched = max(k, RERANK_DEPTH)
-        index = self.index
-        found = index.search(vector, fetched) if rows is None else index.search_subset(vector, rows, fetched)
+        index, asked = self.index, fetched + len(without)
+        found = index.search(vector, asked) if rows is None else index.search_subset(vector, rows, asked)
+        found = _less(found, without)[:fetched]
         head = found[:RERANK_DEPTH]
         head = head[np.argsort(-self.bags.overlap(split_words(query), head), kind="stable")]
         return np.concatenate((head, found[RERANK_DEPTH:]))[:k]
 
-    def order(self, key: SortKey, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
+    def order(
+        self, key: SortKey, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
+    ) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all) sorted by ``key``, unknown last, ties by row.
 
-        A price "from 12.99" is no known price.
+        A price "from 12.99" is no known price. ``without`` names a few rows that are left out.
         """
         everything, place = self._orders[key]
+        if k < 1:
+            return everything[:0]
+        asked = k + len(without)
         if rows is None:
-            return everything[: max(k, 0)]
+            return _less(everything[:asked], without)[:k]
         places = place[rows]
-        if 0 < k < len(places):
-            places = np.partition(places, k - 1)[:k]
-        return everything[np.sort(places)[: max(k, 0)]]
+        if asked < len(places):
+            places = np.partition(places, asked - 1)[:asked]
+        return _less(everything[np.sort(places)[:asked]], without)[:k]
 
 
 def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray[np.int32] | None:
@@ -178,6 +187,10 @@ def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray
     for constraint in constraints[1:]:
         met &= satisfied(catalog, constraint, slice(None))
     return np.flatnonzero(met).astype(np.int32)
+
+
+def _less(rows: NDArray[np.int32], without: Collection[int]) -> NDArray[np.int32]:
+    return rows[~np.isin(rows, list(without))] if without else rows
 
 
 def _posting_list(catalog: Catalog, constraint: Constraint) -> NDArray[np.int32] | None:

@@ -116,19 +116,24 @@ def _is_variant_value(shop: Shop, constraint: Constraint) -> bool:
     return str(constraint.value).casefold() in shop.variant_words.get(constraint.attribute, ())
 
 
-def filtered_rows(world: World, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
-    """Return the rows that pass the filters in this world, None for all.
+def filtered_rows(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
+    """Return the rows that pass the filters before anything sells out, ascending, None for all.
 
     A filter on an attribute passes every product whose category comes in variants of that attribute.
     """
-    rows = world.shop.broad_filters.get(constraints, lambda: _rows_at_first(world.shop, constraints))
-    if rows is not None and world.sold_out and any(c.attribute == "stock" for c in constraints):
-        rows = rows[~np.isin(rows, list(world.sold_out))]
-    return rows
+    return shop.broad_filters.get(constraints, lambda: _evaluated(shop, constraints))
 
 
-def _rows_at_first(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
-    """Return the rows that pass the filters before anything sells out, None for all."""
+def _gone(world: World, constraints: tuple[Constraint, ...], rows: NDArray[np.int32] | None) -> tuple[int, ...]:
+    """Return which of the rows that pass the filters have sold out since, where a filter asks for stock."""
+    if rows is None or not world.sold_out or all(constraint.attribute != "stock" for constraint in constraints):
+        return ()
+    sold = np.array(sorted(world.sold_out), dtype=np.int32)
+    places = np.minimum(np.searchsorted(rows, sold), max(0, len(rows) - 1))
+    return tuple(sold[rows[places] == sold].tolist()) if len(rows) else ()
+
+
+def _evaluated(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
     catalog = shop.catalog
     free = {c.attribute: is_free for c in constraints if (is_free := _comes_in(shop, c.attribute)).any()}
     rows = passing_rows(catalog, [constraint for constraint in constraints if constraint.attribute not in free])
@@ -156,10 +161,14 @@ def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
     key = (query, constraints, args.sort, len(world.sold_out) if args.in_stock else 0)
     if key not in world.pages:
         _check_vocabulary(world.shop, constraints)
-        rows = filtered_rows(world, constraints)
+        rows = filtered_rows(world.shop, constraints)
+        gone = _gone(world, constraints, rows)
         search, top_k = world.shop.search, world.axes.top_k
-        ranked = search.rank(query, rows, top_k) if args.sort == "relevance" else search.order(args.sort, rows, top_k)
-        passing = world.shop.catalog.size if rows is None else len(rows)
+        if args.sort == "relevance":
+            ranked = search.rank(query, rows, top_k, gone)
+        else:
+            ranked = search.order(args.sort, rows, top_k, gone)
+        passing = world.shop.catalog.size if rows is None else len(rows) - len(gone)
         world.pages[key] = (degraded(world, ranked.tolist(), f"{query}|{constraints}|{args.sort}"), passing)
     return world.pages[key]
 

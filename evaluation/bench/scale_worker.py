@@ -20,17 +20,14 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows
-from ecom_rlve.envs.world import World
 from ecom_rlve.evaluation.bench.raw_faiss import Passing, RawFaiss
 from ecom_rlve.evaluation.bench.scale_sample import EnvironmentSample, SearchSample, Spread, WorkerSample
 from ecom_rlve.server.app import calm_garbage_collection
-from ecom_rlve.streams import Streams
 
 _DIFFICULTIES = (0, 3, 6, 9, 12)
 _WARM_SEEDS, _OTHER_SEEDS = 2**40, 2**41
@@ -145,8 +142,7 @@ def _queries(shop: Shop, number: int, first_seed: int) -> dict[str, list[dict[st
 
 def _passing(shop: Shop, args: dict[str, Any]) -> Passing | None:
     """Return the products that pass the filters of a search, None where it has none."""
-    world = World(shop, axes_of(0), Streams("bench"))
-    rows = filtered_rows(world, filter_constraints(SearchArgs.model_validate(args)))
+    rows = filtered_rows(shop, filter_constraints(SearchArgs.model_validate(args)))
     return None if rows is None else Passing(rows, shop.catalog.size)
 
 

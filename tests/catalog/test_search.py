@@ -233,3 +233,16 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 def test_parts_of_different_catalogs_do_not_go_together(search: Search) -> None:
     with pytest.raises(IndexMismatchError, match="not for"):
         Search(synthetic_catalog(40), search.bags, search.embedder, search.index, {})
+
+
+@pytest.mark.parametrize("gone", [(), (5,), (0, 7, 50, 333)])
+def test_leaving_a_few_rows_out_is_searching_among_the_others(gone: tuple[int, ...]) -> None:
+    search = Search.build(synthetic_catalog(400, 0))
+    every = np.arange(0, 400, dtype=np.int32)
+    for rows in (every, every[::2], every[:8]):
+        others = rows[~np.isin(rows, gone)]
+        for query in ("desk lamp", search.catalog.titles[7], "qqq"):
+            for k in (1, 20, 300):
+                assert search.rank(query, rows, k, gone).tolist() == search.rank(query, others, k).tolist()
+        for k in (0, 1, 20, 500):
+            assert search.order("price_asc", rows, k, gone).tolist() == search.order("price_asc", others, k).tolist()

@@ -56,7 +56,7 @@ def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
                 assert card[name] == value
             else:
                 args = SearchArgs.model_validate({"query": "", "category": card["category"], name: value})
-                rows = filtered_rows(world, filter_constraints(args))
+                rows = filtered_rows(world.shop, filter_constraints(args))
                 assert rows is not None
                 assert row in rows
 
