@@ -40,7 +40,7 @@ test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machi
 bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench
 
-bench-scale: $(INSTALLED)  ## build two million products and measure on them: half an hour
+bench-scale: $(INSTALLED)  ## build two million products and measure on them: ten minutes
 	$(BIN)/python -m ecom_rlve.evaluation.bench.scale
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
@@ -49,7 +49,7 @@ soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the serve
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
-docs: $(INSTALLED)  ## write the reference pages, and run again what the other pages show
+docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/capture.py
 	$(BIN)/python docs/tables.py

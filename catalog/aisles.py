@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecom_rlve.catalog.array_store import map_array, save_array, whole_file
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.catalog.table import Catalog
@@ -70,7 +71,7 @@ class Aisles:
         try:
             manifest = json.loads((directory / _MANIFEST).read_text(encoding="utf-8"))
             fingerprint, units = manifest["catalog"], dict(manifest["units"])
-            kept = {name: Packed(_mapped(directory / f"{name}.npy"), units[name]) for name in NAMES}
+            kept = {name: Packed(map_array(directory / f"{name}.npy"), units[name]) for name in NAMES}
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise CatalogError(f"{directory} is damaged ({error}); build the catalog again") from error
         if fingerprint != catalog.fingerprint or any(len(each.values) != catalog.size for each in kept.values()):
@@ -96,13 +97,10 @@ def write_aisles(catalog: Catalog, directory: Path) -> None:
     for name in NAMES:
         packed = _packed(_source(catalog, name), catalog)
         units[name] = packed.unit
-        np.save(directory / f"{name}.npy", packed.values, allow_pickle=False)
+        save_array(directory / f"{name}.npy", packed.values)
     content = {"catalog": aisles.catalog.fingerprint, "units": units}
-    (directory / _MANIFEST).write_text(json.dumps(content, indent=1, sort_keys=True), encoding="utf-8")
-
-
-def _mapped(path: Path) -> NDArray[Any]:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+    with whole_file(directory / _MANIFEST) as stream:
+        stream.write(json.dumps(content, indent=1, sort_keys=True).encode())
 
 
 def _source(catalog: Catalog, name: str) -> NDArray[Any]:

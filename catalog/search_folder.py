@@ -17,6 +17,7 @@ import faiss
 import numpy as np
 from numpy.typing import NDArray
 
+from ecom_rlve.catalog.array_store import map_array, save_array, whole_file
 from ecom_rlve.catalog.errors import IndexMismatchError
 
 Facts = dict[str, str | int]
@@ -116,7 +117,7 @@ class Folder:
             self._record()
         for name in _names(self._stages):
             if name.endswith(".npy"):
-                self.arrays[name.removesuffix(".npy")] = _mapped(home / name)
+                self.arrays[name.removesuffix(".npy")] = map_array(home / name)
 
     def has(self, stage: str) -> bool:
         """Tell whether a stage is finished."""
@@ -125,13 +126,8 @@ class Folder:
     def keep(self, name: str, values: NDArray[Any]) -> None:
         """Keep an array, from here on memory-mapped."""
         path = self._new(f"{name}.npy")
-        # Not by np.save, which does not say that the disk is full.
-        with path.open("wb") as stream:
-            descr = np.lib.format.dtype_to_descr(values.dtype)
-            header = {"descr": descr, "fortran_order": False, "shape": values.shape}
-            np.lib.format.write_array_header_1_0(stream, header)
-            stream.write(np.ascontiguousarray(values).data)
-        self.arrays[name] = _mapped(path)
+        save_array(path, values)
+        self.arrays[name] = map_array(path)
 
     def create(self, name: str, shape: tuple[int, int], dtype: type[np.generic]) -> NDArray[Any]:
         """Return a memory-mapped array to be filled; what was filled before a kill is still there."""
@@ -217,7 +213,7 @@ class SealedFolder:
             for name, written in files.items():
                 self._check(home / name, written, is_verified)
             self._files = frozenset((_MANIFEST, *files))
-            self.arrays = {name.removesuffix(".npy"): _mapped(home / name) for name in files if name.endswith(".npy")}
+            self.arrays = {name.removesuffix(".npy"): map_array(home / name) for name in files if name.endswith(".npy")}
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             problem = f"{type(error).__name__}: {error}"
             raise IndexMismatchError(f"{home} holds no readable search index, build it again ({problem})") from error
@@ -244,10 +240,6 @@ def _names(stages: Mapping[str, list[str]]) -> list[str]:
     return sorted(name for names in stages.values() for name in names)
 
 
-def _mapped(path: Path) -> NDArray[Any]:
-    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
-
-
 def _json(path: Path) -> dict[str, Any]:
     """Return the object that a file holds, an empty one where it holds none."""
     try:
@@ -258,13 +250,8 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a file whole or not at all."""
-    draft = path.with_suffix(".draft")
-    with draft.open("w", encoding="utf-8") as stream:
-        json.dump(content, stream, indent=1, sort_keys=True)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(draft, path)
+    with whole_file(path) as stream:
+        stream.write(json.dumps(content, indent=1, sort_keys=True).encode())
 
 
 def _digest(path: Path) -> str:

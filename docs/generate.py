@@ -186,7 +186,9 @@ _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", 
 def _setting_type(field: FieldInfo) -> str:
     if get_origin(field.annotation) is dict:
         return "JSON object"
-    kinds = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
+    stated = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
+    # The choices of an optional Literal lie one level deeper.
+    kinds = [choice for kind in stated for choice in (get_args(kind) or (kind,))]
     if kinds[0] not in _TYPE_NAMES:
         return " or ".join(f"`{choice}`" for choice in kinds)
     signs = {"ge": "≥", "gt": ">", "le": "≤"}

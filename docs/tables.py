@@ -1,8 +1,8 @@
 """Measure the difficulty axes that are live in each environment, and write the tables of the pages.
 
-``python docs/tables.py [EPISODES]`` draws that many episodes (1,000 unless told) per environment and difficulty on the
-default catalog and plays each with the environment's own solution, in process: about half an hour, 200
-take some six minutes.
+``python docs/tables.py [EPISODES [ENVIRONMENT …]]`` draws that many episodes (1,000 unless told) per environment and
+difficulty on the default catalog and plays each with the environment's own solution, in process: about half an hour,
+200 take some six minutes.
 """
 
 from __future__ import annotations

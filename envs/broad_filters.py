@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.constraints import Constraint
+from ecom_rlve.catalog.inverted_index import EXACT_ROWS
 
-LEAST_ROWS = 60_000
-"""Filters that fewer rows pass are cheap to evaluate again."""
 _HELD = 4
 Rows = NDArray[np.int32]
 
@@ -24,14 +23,14 @@ class BroadFilters:
         self._lock = Lock()
 
     def get(self, constraints: tuple[Constraint, ...], make: Callable[[], Rows | None]) -> Rows | None:
-        """Return what ``make`` makes of the constraints; many rows are the same, read-only array each time."""
+        """Return what ``make`` makes of the constraints; more than EXACT_ROWS: the same read-only array each time."""
         with self._lock:
             rows = self._held.pop(constraints, None)
             if rows is not None:
                 self._held[constraints] = rows
                 return rows
         made = make()
-        if made is not None and len(made) >= LEAST_ROWS:
+        if made is not None and len(made) > EXACT_ROWS:
             made.flags.writeable = False
             with self._lock:
                 self._held[constraints] = made

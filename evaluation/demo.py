@@ -16,15 +16,15 @@ SHOWN_ROWS = 3
 """Rows of a tool result that are printed."""
 
 
-def demo(env: EcomEnv, console: Console, *, agent_name: str = "expert", **arguments: Any) -> EpisodeResult | None:
+def demo(env: EcomEnv, console: Console, **arguments: Any) -> EpisodeResult | None:
     """Play one episode with a built-in agent, print it, and return how it ended.
 
     ``arguments`` are those of a reset. None where the server gave no result.
     """
     result = env.reset(**arguments)
     meta = result.metadata
-    agent = make_agent(agent_name, env_id=meta.env_id)
-    console.print(Text(f"{meta.env_id}, difficulty {meta.difficulty}, seed {meta.seed}, agent: {agent_name}\n"))
+    agent = make_agent("expert", env_id=meta.env_id)
+    console.print(Text(f"{meta.env_id}, difficulty {meta.difficulty}, seed {meta.seed}, agent: expert\n"))
     show_customer(console, result.observation.user_message)
     while not result.done:
         action = agent.act(result)

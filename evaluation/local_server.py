@@ -22,13 +22,13 @@ class LocalServerError(RuntimeError):
 
 
 @contextmanager
-def local_server(*arguments: str, start_timeout: float = 120) -> Iterator[str]:
+def local_server(*arguments: str) -> Iterator[str]:
     """Run ``ecom-rlve serve`` on a free port of this machine and yield its URL.
 
-    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` where it is not healthy within
-    ``start_timeout`` seconds.
+    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` where it is not healthy in
+    time.
     """
-    with server_process("ecom_rlve.cli", "serve", *arguments, start_timeout=start_timeout) as (url, _):
+    with server_process("ecom_rlve.cli", "serve", *arguments) as (url, _):
         yield url
 
 

@@ -124,19 +124,6 @@ MOVING_ON = pattern(
     """
 )
 
-LEAVING_OUT = pattern(
-    r"""
-    leave .* out  leave out  do without  go without  skip  drop  forget  remove
-    (?:don't|do not|no longer) (?:need|want)  take .* off  without
-    """
-)
-
-TAKING = pattern(
-    r"""
-    take  have  like  go (?:for|with)  choose  instead  want  get  please  then  pick  substitute  love  replace
-    """
-)
-
 STILL_SEEING = pattern(
     r"""
     still  see  check again  double-check  available  mistake  in stock  on sale  in the shop  not sold out

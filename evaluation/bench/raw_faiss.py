@@ -13,10 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.index import read_index
+from ecom_rlve.catalog.inverted_index import EXACT_ROWS
 from ecom_rlve.catalog.search_folder import SealedFolder
-
-EXACT_ROWS = 60_000
-"""Filters that so many rows pass, or fewer, are answered from those alone."""
 
 
 class RawFaiss:

@@ -2,8 +2,8 @@
 
 Builds the procedural catalog in a process of its own, opens it in worker processes as a server has them, and prints
 Markdown: building, opening and memory; resets and whole episodes of every environment; searches without a filter, with
-a broad and with selective ones beside FAISS alone on the same vectors; and each target with PASS or FAIL. About half an
-hour on two cores, nearly all of it the build; ``--store`` keeps what was built, and reuses it where it is there.
+a broad and with selective ones beside FAISS alone on the same vectors; and each target with PASS or FAIL. About ten
+minutes on two cores; ``--store`` keeps what was built, and reuses it where it is there.
 """
 
 from __future__ import annotations

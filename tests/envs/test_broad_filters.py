@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.broad_filters import LEAST_ROWS, BroadFilters
+from ecom_rlve.catalog.inverted_index import EXACT_ROWS
+from ecom_rlve.envs.broad_filters import BroadFilters
 
 
 def filters(days: int) -> tuple[Constraint, ...]:
@@ -17,7 +18,7 @@ def test_many_rows_are_kept_and_cannot_be_changed() -> None:
 
     def make() -> np.ndarray[tuple[int], np.dtype[np.int32]]:
         made.append(1)
-        return np.arange(LEAST_ROWS, dtype=np.int32)
+        return np.arange(EXACT_ROWS + 1, dtype=np.int32)
 
     held = BroadFilters()
     first = held.get(filters(3), make)
@@ -37,6 +38,6 @@ def test_few_rows_and_no_filter_are_not_kept() -> None:
 def test_only_the_last_few_are_kept() -> None:
     held = BroadFilters()
     for days in range(1, 11):
-        held.get(filters(days), lambda: np.arange(LEAST_ROWS, dtype=np.int32))
+        held.get(filters(days), lambda: np.arange(EXACT_ROWS + 1, dtype=np.int32))
     assert len(held._held) == 4
     assert filters(10) in held._held
