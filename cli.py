@@ -80,12 +80,8 @@ def _add_serve(app: "typer.Typer") -> None:
         ] = None,
         host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
         port: Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port; 0: any free one.")] = None,
-        cache_dir: Annotated[
-            Path | None, typer.Option(help="Folder that keeps the search index.")
-        ] = None,
-        max_sessions: Annotated[
-            int | None, typer.Option(min=1, help="Places: sockets and live HTTP episodes.")
-        ] = None,
+        cache_dir: Annotated[Path | None, typer.Option(help="Folder that keeps the search index.")] = None,
+        max_sessions: Annotated[int | None, typer.Option(min=1, help="Places: sockets and live HTTP episodes.")] = None,
         log_level: Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option()] = None,
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
         simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,

@@ -170,8 +170,9 @@ class ResetRequest(BaseModel):
     """Overrides of single difficulty axes, for ablations."""
     include: list[Include] = ["tools", "instructions"]
     """What the first observation carries besides the opening."""
-    request_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    """A repeated reset with this id returns the stored answer."""
+    request_id: Annotated[str, Field(min_length=16, max_length=255)] | None = None
+    """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random:
+    whoever repeats it has the episode."""
 
 
 class StepRequest(BaseModel):

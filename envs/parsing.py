@@ -24,6 +24,10 @@ MAX_TEXT = 200_000
 """Longest raw model text that is read, in characters."""
 
 
+MAX_QUESTIONS = 8
+"""Most ``ask_user`` calls of an action: they cost no call, but the customer reads every one."""
+
+
 class FormatFailureError(Exception):
     """The model's output cannot be read as an action; the message says why."""
 
@@ -60,6 +64,7 @@ _FIELDS = {"assistant_message", "tool_calls", "answer", "end_turn", "metadata"}
 _CALL_FIELDS = {"name", "args", "arguments"}
 _THINK = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
 _FENCE = "```"
+_SURROGATE = "\\ud"
 _LANGUAGE = re.compile(r"[a-zA-Z]*")
 _CALL_OPENS, _CALL_CLOSES = "<tool_call>", "</tool_call>"
 
@@ -127,7 +132,11 @@ def _call_blocks(text: str) -> tuple[str, list[str]]:
 
 def _json(text: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_refuse_constant)
+        if _SURROGATE in text.casefold():
+            # A lone half of a character is no text: nothing could be written of it.
+            json.dumps(value, ensure_ascii=False).encode()
+        return value
     except (ValueError, RecursionError) as error:
         raise FormatFailureError(f"the output is not valid JSON: {error}") from None
 
@@ -162,8 +171,11 @@ def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
             answer = _answer({"done": True, **args}, grammar)
         else:
             calls.append(_call(name, args, grammar))
-    if sum(not call.tool.is_free for call in calls) > grammar.b_tool:
+    free = sum(call.tool.is_free for call in calls)
+    if len(calls) - free > grammar.b_tool:
         raise FormatFailureError(f"more than {grammar.b_tool} tool calls in one action")
+    if free > MAX_QUESTIONS:
+        raise FormatFailureError(f"more than {MAX_QUESTIONS} questions in one action")
     return ParsedAction(message, tuple(calls), answer, end_turn)
 
 

@@ -13,6 +13,9 @@ from ecom_rlve.server.errors import InvalidJsonError, PayloadTooLargeError
 
 _SHORT = 200
 """A number of this many characters at most stays finite where its exponent has two digits."""
+_LONG = 1 << 16
+_MOST_COMMAS = 50_000
+"""A value takes up to a hundred times the memory of its text; an episode's actions are kept to its end."""
 _LARGE_EXPONENT = re.compile(r"[0-9][eE]\+?[0-9]{3}")
 _LARGE_EXPONENT_BYTES = re.compile(_LARGE_EXPONENT.pattern.encode())
 
@@ -42,6 +45,8 @@ def parse_json(text: bytes | str) -> Any:
     Raises:
         InvalidJsonError: anything else, NaN, Infinity and ``1e999`` among it.
     """
+    if len(text) > _LONG and (text.count(",") if isinstance(text, str) else text.count(b",")) > _MOST_COMMAS:
+        raise InvalidJsonError(f"more than {_MOST_COMMAS:,} commas: no action or reset has so many values")
     try:
         value = from_json(text, allow_inf_nan=False)
     except ValueError as error:

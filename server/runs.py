@@ -20,6 +20,7 @@ from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
 _SEEDS = 2**53
 """Seeds drawn here stay exact in clients whose numbers are doubles."""
 _GROUP_TTL_S = 3600.0
+_MOST_GROUPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ class Assignment:
 @dataclass(slots=True)
 class _Group:
     assignment: Assignment
+    size: int
     left: int
     made_at: float
 
@@ -67,16 +69,22 @@ class Runs:
         group = self._groups.get(key)
         if group is None or group.left < 1 or self._now() - group.made_at > _GROUP_TTL_S:
             self._forget_old_groups()
-            group = self._groups[key] = _Group(self._drawn(request, fixed), request.group_size, self._now())
+            group = _Group(self._drawn(request, fixed), request.group_size, request.group_size, self._now())
+            # Behind all others, also where it takes the place of an old one: groups are kept by age.
+            self._groups.pop(key, None)
+            self._groups[key] = group
         _require_agreement(request, fixed, group.assignment.spec)
         group.left -= 1
         return group.assignment
 
     def give_back(self, request: ResetRequest) -> None:
-        """Let the group of a reset that came to nothing through our fault hold one more."""
-        group = self._groups.get((request.run_id, request.group_id or ""))
+        """Let the group of a reset that came to nothing hold one more; one that holds none yet is forgotten."""
+        key = (request.run_id, request.group_id or "")
+        group = self._groups.get(key)
         if group is not None and request.group_id is not None:
             group.left += 1
+            if group.left == group.size:
+                del self._groups[key]
 
     def count(self, run_id: str, episode: Episode) -> None:
         """Count an episode that ended, or was given up after its first step, for its run's curriculum."""
@@ -103,10 +111,13 @@ class Runs:
         return Assignment(drawn, request.run_id if counts else None)
 
     def _forget_old_groups(self) -> None:
+        """Forget the oldest, and of too many the oldest too: never more work than groups were made."""
         now = self._now()
-        for key, group in list(self._groups.items()):
-            if group.left < 1 or now - group.made_at > _GROUP_TTL_S:
-                del self._groups[key]
+        while self._groups:
+            key, oldest = next(iter(self._groups.items()))
+            if now - oldest.made_at <= _GROUP_TTL_S and len(self._groups) < _MOST_GROUPS:
+                break
+            del self._groups[key]
 
 
 def _named_environment(request: ResetRequest, env: str | None) -> str | None:

@@ -117,6 +117,9 @@ class Service:
             ActionError: the action is not one; nothing was applied.
             EpisodeDoneError, UnknownEpisodeError, RequestConflictError: see there.
         """
+        if "metadata" in action:
+            # It is not read from here on, and what is kept of an episode should not hold it.
+            action = {name: value for name, value in action.items() if name != "metadata"}
         record.in_flight += 1
         try:
             if request_id is None and not self._large and self.speaking is None:
@@ -125,7 +128,7 @@ class Service:
             async with record.lock:
                 if request_id is None:
                     return await self._advance(record, action)
-                digest = _digest({key: value for key, value in action.items() if key != "metadata"})
+                digest = _digest(action)
                 stored = record.answers.get(request_id)
                 if stored is None:
                     stored = StoredAnswer(digest, await self._advance(record, action))
@@ -150,7 +153,7 @@ class Service:
     async def trace(self, record: Record) -> str:
         """Return an ended episode as :class:`~ecom_rlve.envs.trace.Trace` dumps it.
 
-        It is written by playing the episode again, which gives the same bytes.
+        It is written by playing the episode again, once, which gives the same bytes.
 
         Raises:
             EpisodeLiveError: the episode has not ended.
@@ -158,9 +161,10 @@ class Service:
         async with record.lock:
             if not record.episode.done:
                 raise EpisodeLiveError("the episode has not ended; its trace is told after the end")
-            recorder = await self._run(_again, record)
             self.sessions.touch(record)
-            return recorder.trace.dump()
+            if record.trace is None:
+                record.trace = (await self._run(_again, record)).trace.dump()
+            return record.trace
 
     def record(self, episode_id: str, env: str | None = None) -> Record:
         """Return the episode of this id, of environment ``env`` where the address fixes one.
@@ -202,9 +206,13 @@ class Service:
         episode_id = request.episode_id or secrets.token_hex(16)
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
-            record, body = await self._run(self._built, assignment.spec, episode_id, tuple(request.include))
-            if self.speaking is not None:
-                body = await self._open_worded(self.speaking, record, request)
+            try:
+                record, body = await self._run(self._built, assignment.spec, episode_id, tuple(request.include))
+                if self.speaking is not None:
+                    body = await self._open_worded(self.speaking, record)
+            except BaseException:
+                self.runs.give_back(request)
+                raise
             record.counts_for = assignment.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
@@ -212,12 +220,11 @@ class Service:
             self.sessions.add(record, connection)
         return body
 
-    async def _open_worded(self, speaking: Speaking, record: Record, request: ResetRequest) -> str:
+    async def _open_worded(self, speaking: Speaking, record: Record) -> str:
         """Let the model word the first message; return the answer."""
         try:
             record.opening = await speaking.say(record.episode)
         except VoiceError as error:
-            self.runs.give_back(request)
             self.metrics.count_infra_error()
             raise SimulatorUnavailableError(told_of(error)) from error
         return _answer(record.episode.reword([each.text for each in record.opening]), record.metadata)

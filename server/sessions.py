@@ -56,6 +56,7 @@ class Record:
         "reset_answer",
         "reset_id",
         "steps",
+        "trace",
         "used_at",
     )
 
@@ -72,6 +73,8 @@ class Record:
         """What the customer said at first, where a model words them."""
         self.steps: list[Taken] = []
         """Every step so far: with ``build`` and ``opening``, all that the episode is a function of."""
+        self.trace: str | None = None
+        """Its trace, once it was asked for."""
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
         """The run that still has to count the episode; None where none does, or did."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -55,8 +56,9 @@ class Speaking:
         """
         if self._understanding is None:
             return NOTHING_UNDERSTOOD
-        found = {each.text: await self._understanding.topics(*each) for each in episode.unclear(action)}
-        return {text: names for text, names in found.items() if names}
+        unclear = episode.unclear(action)
+        found = await asyncio.gather(*(self._understanding.topics(*each) for each in unclear))
+        return {each.text: names for each, names in zip(unclear, found, strict=True) if names}
 
     async def aclose(self) -> None:
         """Close the voice."""

@@ -62,8 +62,10 @@ async def _refuse(websocket: WebSocket, frame: str, code: int) -> None:
         await websocket.send_text(frame)
         async with asyncio.timeout(REFUSAL_WAIT_S):
             await websocket.receive()
-    except (TimeoutError, WebSocketDisconnect):
+    except TimeoutError:
         pass
+    except (OSError, WebSocketDisconnect):
+        return
     if websocket.client_state is WebSocketState.CONNECTED:
         await websocket.close(code)
 

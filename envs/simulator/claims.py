@@ -45,6 +45,8 @@ _VERB = re.compile(
 )
 
 _PRONOUN = re.compile(r"\b(?:it|they|that|this|these|those|everything)\b")
+_MOST_VERBS = 8
+"""Verbs of a clause, the last ones, after which a subject is looked for: the cost of a clause is bounded."""
 _NAME_WORDS = 6
 
 _DONE = re.compile(
@@ -142,7 +144,7 @@ def _named_in(
 def _subject(before: str, find_items: FindItems) -> tuple[int, ...]:
     """Return the items of the last verb's subject: "the lamp is here and the top is" gives the top."""
     verbs = [match.end() for match in _VERB.finditer(before)]
-    for cut in reversed([0, *verbs]):
+    for cut in reversed([0, *verbs[-_MOST_VERBS:]]):
         named = find_items(before[cut:])
         if named:
             return named

@@ -9,7 +9,8 @@ from ecom_rlve.envs.simulator.model_errors import EmptyAnswerError, EndpointAnsw
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
 _THOUGHT_ENDED = re.compile(r"\A.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"\A```[\w-]*\s*\n?(.*?)\n?```\Z", re.DOTALL)
+_FENCE = "```"
+_LANGUAGE = re.compile(r"[\w-]*\s*")
 _QUOTES = (('"', '"'), ("“", "”"), ("'", "'"), ("«", "»"))
 
 
@@ -51,9 +52,7 @@ def tidied(text: str) -> str:
     text = _THOUGHT.sub("", text)
     # Some chat templates put the opening tag into the prompt.
     text = _THOUGHT_ENDED.sub("", text).strip()
-    fenced = _FENCE.match(text)
-    text = fenced[1] if fenced else text
-    text = " ".join(text.split())
+    text = " ".join(_unfenced(text).split())
     for opening, closing in _QUOTES:
         inner = text[len(opening) : -len(closing)]
         if (
@@ -65,3 +64,12 @@ def tidied(text: str) -> str:
         ):
             return inner.strip()
     return text
+
+
+def _unfenced(text: str) -> str:
+    """Return what is inside a code fence around the text, or the text itself; in linear time, unlike a pattern."""
+    if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    inner = text[len(_FENCE) : -len(_FENCE)]
+    first, newline, rest = inner.partition("\n")
+    return rest if newline and _LANGUAGE.fullmatch(first) else inner

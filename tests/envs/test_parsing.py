@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.envs.errors import ActionError
-from ecom_rlve.envs.parsing import MAX_TEXT, FormatFailureError, Grammar, ParsedAction, batches, parse
+from ecom_rlve.envs.parsing import MAX_QUESTIONS, MAX_TEXT, FormatFailureError, Grammar, ParsedAction, batches, parse
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import Style
 
@@ -335,3 +335,26 @@ def test_batches_keep_order_and_never_hold_more_than_fits(tool_calls: list[Call]
     assert all(count == b_tool for count in counted[1:-1])
     if len(split) > 1:
         assert counted[0] == min(room, b_tool)
+
+
+@pytest.mark.parametrize("style", ["turn", "tool"])
+def test_questions_cost_no_call_but_are_not_without_end(style: Style) -> None:
+    question = {"name": "ask_user", "args": {"question": "Which colour?"}}
+    grammar = Grammar(CART.tools, CART.answer, B_TOOL, style)
+    assert len(parse({"tool_calls": [question] * MAX_QUESTIONS}, grammar).calls) == MAX_QUESTIONS
+    with pytest.raises(FormatFailureError, match="more than 8 questions"):
+        parse({"tool_calls": [question] * (MAX_QUESTIONS + 1)}, grammar)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        r'{"assistant_message": "What colour \ud800 do you want?"}',
+        r'{"tool_calls": [{"name": "ask_user", "arguments": "{\"question\": \"\\uD800\"}"}]}',
+    ],
+)
+def test_half_a_character_is_a_format_failure(raw: str) -> None:
+    with pytest.raises(FormatFailureError):
+        parse({"text": raw}, Grammar(CART.tools, CART.answer, B_TOOL, "turn"))
+    whole = r'{"assistant_message": "\ud83d\ude00"}'
+    assert parse({"text": whole}, Grammar(CART.tools, CART.answer, B_TOOL, "turn")).message == "\U0001f600"

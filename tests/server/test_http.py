@@ -322,7 +322,7 @@ def test_a_refused_step_leaves_its_request_id_free(http: Any) -> None:
 
 
 def test_a_repeated_reset_makes_one_episode(http: Any) -> None:
-    body = {"env_id": "CART", "request_id": "once"}
+    body = {"env_id": "CART", "request_id": "once-and-only-once"}
     first = http.call("POST", "/reset", json=body)
     assert http.call("POST", "/reset", json=body).content == first.content
     assert http.service.sessions.active == 1
@@ -335,7 +335,7 @@ def test_a_repeated_reset_makes_one_episode(http: Any) -> None:
 @pytest.mark.parametrize("pool_above", [1_000_000, 0])
 def test_repeated_requests_at_the_same_time_are_applied_once(api: Any, pool_above: int) -> None:
     http = api(pool_above_products=pool_above)
-    reset = ("POST", "/reset", {"env_id": "CART", "request_id": "once"})
+    reset = ("POST", "/reset", {"env_id": "CART", "request_id": "once-and-only-once"})
     openings = {answer.content for answer in http.together(*[reset] * 8)}
     assert len(openings) == 1
     episode_id = json.loads(openings.pop())["observation"]["episode_id"]

@@ -37,3 +37,11 @@ def test_whatever_comes_is_a_value_or_one_kind_of_error(raw: bytes | str) -> Non
 def test_what_is_not_json_is_refused(text: str) -> None:
     with pytest.raises(InvalidJsonError):
         parse_json(text)
+
+
+def test_a_text_of_very_many_values_is_refused_before_it_fills_the_memory() -> None:
+    ids = [f"product {number}" for number in range(10_000)]
+    assert len(parse_json(json.dumps({"ids": ids}))["ids"]) == 10_000
+    for text in ("[" + "{}," * 60_000 + "{}]", b"[" + b"{}," * 60_000 + b"{}]"):
+        with pytest.raises(InvalidJsonError, match="commas"):
+            parse_json(text)

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
+from ecom_rlve.server import runs
 
 
 @pytest.fixture
@@ -62,8 +63,8 @@ def test_a_group_ends_after_an_hour(client: Any, clock: Any) -> None:
 
 
 def test_a_repeated_reset_takes_one_place_of_its_group(client: Any) -> None:
-    first = reset(client, group_id="g", group_size=2, request_id="r")
-    assert reset(client, group_id="g", group_size=2, request_id="r") == first
+    first = reset(client, group_id="g", group_size=2, request_id="r" * 16)
+    assert reset(client, group_id="g", group_size=2, request_id="r" * 16) == first
     assert spec(reset(client, group_id="g", group_size=2)) == spec(first)
 
 
@@ -105,3 +106,22 @@ def test_an_environment_that_the_catalog_cannot_serve_is_not_drawn(client: Any) 
     assert drawn == {env_id for env_id, most in served.items() if most >= 0}
     answer = client.call("POST", "/reset", json={"collection": ["SUB"]})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
+
+
+def test_a_reset_that_fails_leaves_no_group(client: Any) -> None:
+    before = len(client.service.runs._groups)
+    for number in range(20):
+        body = {"env_id": "CART", "difficulty": 20, "axes": {"t_max": 10**9}, "group_id": f"g{number}"}
+        assert client.call("POST", "/reset", json=body).status_code == 422
+    assert len(client.service.runs._groups) == before
+
+
+def test_of_too_many_groups_the_oldest_are_forgotten(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "_MOST_GROUPS", 3)
+    specs = [spec(reset(client, group_id=f"g{number}")) for number in range(5)]
+    assert len(client.service.runs._groups) == 3
+    assert spec(reset(client, group_id="g4")) == specs[4]
+
+
+def test_the_id_of_a_reset_that_could_be_guessed_is_refused(client: Any) -> None:
+    assert client.call("POST", "/reset", json={"env_id": "CART", "request_id": "1"}).status_code == 422

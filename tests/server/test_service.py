@@ -75,3 +75,19 @@ def test_a_reset_that_fails_inside_takes_no_place(http: Any, monkeypatch: pytest
         assert (answer.status_code, answer.json()["error"]["code"]) == (500, "INTERNAL_ERROR")
     assert http.service.sessions.active == 0
     assert http.reset(env_id="CART", episode_id="E")
+
+
+def test_what_is_kept_of_an_action_is_what_is_read(http: Any) -> None:
+    http.reset(env_id="CART", seed=1, episode_id="E")
+    assert http.step("E", {**HELLO, "metadata": {"junk": [{}] * 1000}}).status_code == 200
+    record = http.service.record("E")
+    assert [step.action for step in record.steps] == [HELLO]
+
+
+def test_a_trace_is_written_once(http: Any) -> None:
+    http.reset(env_id="CART", seed=1, episode_id="E")
+    http.step("E", {"answer": {"done": True}})
+    first = http.call("GET", "/episodes/E/trace")
+    assert first.status_code == 200
+    kept = http.service.record("E").trace
+    assert http.call("GET", "/episodes/E/trace").content == first.content == kept.encode()

@@ -179,7 +179,7 @@ def test_a_repeated_request_id_is_answered_from_store(peer: ClientConnection) ->
 
 
 def test_a_reset_repeated_on_a_new_socket_takes_the_episode_along(server: Any) -> None:
-    frame = reset(request_id="reconnect")
+    frame = reset(request_id="reconnect-0123456789")
     with connect(server.ws) as first, connect(server.ws) as second:
         opening = ask(first, frame)
         assert ask(first, frame) == opening

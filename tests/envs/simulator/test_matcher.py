@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.envs.simulator.claims import sold_out_claims
 from ecom_rlve.envs.simulator.matcher import MAX_CHARACTERS, Topics, read
 from ecom_rlve.envs.simulator.phrases import LABELS
 from ecom_rlve.envs.simulator.question_words import PHRASES
@@ -324,3 +325,14 @@ def test_any_words_of_the_trade_can_be_read(pieces: list[str]) -> None:
     assert {item for item, _ in reading.asked} <= {None, LAMP}
     assert set(reading.sold_out) <= {None, LAMP}
     assert not reading.asked or reading.is_question
+
+
+def test_a_claim_of_very_many_verbs_costs_a_bounded_number_of_searches() -> None:
+    searched = []
+
+    def find_items(text: str) -> tuple[int, ...]:
+        searched.append(text)
+        return ()
+
+    assert sold_out_claims("the x is " * 430 + "sold out", find_items)[0] == (None,)
+    assert len(searched) < 20
