@@ -42,6 +42,8 @@ class Told(NamedTuple):
     acts: tuple[Act, ...]
     turn: int
     text: str
+    plain: str
+    """The same before noise."""
 
 
 def earlier_lines(opening: Observation, log: Sequence[LogEntry], grammar: Grammar) -> tuple[Line, ...]:
@@ -104,11 +106,12 @@ def utterances_of(
             number=number,
             persona=persona,
             template_text=text,
+            plain_text=plain,
             earlier=earlier,
             seed=int(streams.stream("model wording", turn, number).integers(_SEEDS)),
             make_check=partial(WordingCheck, acts, errands, text),
         )
-        for number, (acts, turn, text) in enumerate(told)
+        for number, (acts, turn, text, plain) in enumerate(told)
     )
 
 

@@ -28,8 +28,9 @@ from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.websocket import serve_socket
 
 _REAP_EVERY_S = 30.0
-_GC_OBJECTS = 50_000
-"""Objects made and kept before the young ones among them are looked at: about two milliseconds' work."""
+_GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
+"""Objects made and kept before the young ones among them are looked at: about two milliseconds' work where templates
+speak. Requests to a model leave tasks and tracebacks behind, which cost a hundred times as much each."""
 _GC_GENERATIONS = (20, 20)
 # Not __name__: that is "__main__" where this module is run.
 _logger = logging.getLogger("ecom_rlve.server")
@@ -135,19 +136,21 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
 def serve(settings: Settings, *, shop: Shop | None = None) -> None:
     """Serve until stopped; ``shop`` as for :func:`create_app`."""
     app = create_app(settings, shop=shop)
-    calm_garbage_collection()
+    calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
     with contextlib.suppress(KeyboardInterrupt):
         uvicorn.Server(server_config(app, settings)).run()
 
 
-def calm_garbage_collection() -> None:
+def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
     """Keep garbage collection from walking the catalog, which stays, and live episodes over and over.
+
+    The young are looked at whenever ``objects`` were made and kept.
 
     Each step leaves some objects behind in its episode's log; at Python's own threshold these alone make a collection
     every few dozen steps, a quarter of a step's cost.
     """
     gc.freeze()
-    gc.set_threshold(_GC_OBJECTS, *_GC_GENERATIONS)
+    gc.set_threshold(objects, *_GC_GENERATIONS)
 
 
 def main() -> None:

@@ -16,9 +16,8 @@ from ecom_rlve.envs.registry import choose_environment, environment
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.models import ResetRequest
 from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
+from ecom_rlve.server.openings import SEEDS
 
-_SEEDS = 2**53
-"""Seeds drawn here stay exact in clients whose numbers are doubles."""
 _GROUP_TTL_S = 3600.0
 _MOST_GROUPS = 100_000
 
@@ -43,10 +42,13 @@ class _Group:
 class Runs:
     """Curricula by run and open groups by (run, group)."""
 
-    def __init__(self, shop: Shop, now: Callable[[], float]) -> None:
-        """``now`` is a monotonic clock in seconds, for the expiry of groups."""
+    def __init__(self, shop: Shop, now: Callable[[], float], deal: Callable[[EpisodeSpec], int | None]) -> None:
+        """``now`` is a monotonic clock in seconds, for the expiry of groups; ``deal`` returns a seed that is better
+        than any for an episode whose seed is left to the server, None where there is none.
+        """
         self._shop = shop
         self._now = now
+        self._deal = deal
         self._curricula: dict[str, Curriculum] = {}
         self._groups: dict[tuple[str, str], _Group] = {}
 
@@ -95,7 +97,7 @@ class Runs:
         curriculum.count(spec.env_id, spec.style, spec.difficulty, spec.seed, share, highest)
 
     def _drawn(self, request: ResetRequest, fixed: str | None) -> Assignment:
-        seed = secrets.randbelow(_SEEDS) if request.seed is None else request.seed
+        seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
         least = request.difficulty or 0
         env_id = fixed or choose_environment(
             request.collection, seed, lambda each: each.max_difficulty(self._shop) >= least
@@ -103,12 +105,12 @@ class Runs:
         spec = EpisodeSpec(
             env_id, request.difficulty or 0, seed, request.split, request.style, tuple(sorted(request.axes.items()))
         )
-        if request.difficulty is not None:
-            return Assignment(spec, None)
-        curriculum = self.curriculum(request.run_id)
-        drawn = replace(spec, difficulty=curriculum.draw(env_id, request.style, seed))
-        counts = request.split == "train" and not request.axes
-        return Assignment(drawn, request.run_id if counts else None)
+        run_id = None
+        if request.difficulty is None:
+            spec = replace(spec, difficulty=self.curriculum(request.run_id).draw(env_id, request.style, seed))
+            run_id = request.run_id if request.split == "train" and not request.axes else None
+        dealt = self._deal(spec) if request.seed is None else None
+        return Assignment(spec if dealt is None else replace(spec, seed=dealt), run_id)
 
     def _forget_old_groups(self) -> None:
         """Forget the oldest, and of too many the oldest too: never more work than groups were made."""

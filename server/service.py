@@ -41,6 +41,7 @@ from ecom_rlve.server.errors import (
     UnknownEpisodeError,
 )
 from ecom_rlve.server.metrics import Metrics
+from ecom_rlve.server.openings import Openings
 from ecom_rlve.server.runs import Runs
 from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer, Taken
 from ecom_rlve.server.settings import Settings
@@ -65,7 +66,6 @@ class Service:
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
         self.sessions = Sessions(*limits, now, self._count)
-        self.runs = Runs(shop, now)
         self._shop = shop
         self._large = shop.catalog.size > settings.pool_above_products
         self._pool = ThreadPoolExecutor(settings.pool_threads, thread_name_prefix="episode")
@@ -74,6 +74,10 @@ class Service:
         self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
         self.speaking: Speaking | None = speaking(settings, self.metrics, voice)
         """The model that words the customers; None where the templates do."""
+        ahead = 0 if self.speaking is None or settings.is_replayed else settings.openings_ahead
+        # Episodes that are being played have the first claim on the model.
+        self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
+        self.runs = Runs(shop, now, self._openings.deal)
 
     def close(self) -> None:
         """Let the threads go; no call may follow."""
@@ -81,6 +85,7 @@ class Service:
 
     async def aclose(self) -> None:
         """Let go of everything; no call may follow."""
+        await self._openings.aclose()
         self.close()
         if self.speaking is not None:
             await self.speaking.aclose()
@@ -219,6 +224,11 @@ class Service:
                 record.reset_answer = StoredAnswer(digest, body)
             self.sessions.add(record, connection)
         return body
+
+    async def _prepare(self, spec: EpisodeSpec) -> None:
+        """Word the first message of an episode that nobody has asked for yet."""
+        if self.speaking is not None:
+            await self.speaking.prepare(await self._run(Episode, self._shop, spec, "ahead", include=()))
 
     async def _open_worded(self, speaking: Speaking, record: Record) -> str:
         """Let the model word the first message; return the answer."""

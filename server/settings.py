@@ -79,6 +79,8 @@ class Settings(BaseSettings):
     """Seconds for which a model that failed five times in a row is left alone before it is tried again."""
     opening_budget_s: float = Field(default=5.0, gt=0)
     """Seconds that a reset may wait for the wording of the first message; then the template is said."""
+    openings_ahead: int = Field(default=4, ge=0, le=64)
+    """First messages worded ahead of time for each environment and difficulty that resets without a seed ask for."""
     reply_budget_s: float = Field(default=60.0, gt=0)
     """Seconds that a step may wait for the wording of what the customer says to it; then the template is said."""
     fallback: Literal["template", "none"] | None = None

@@ -37,13 +37,22 @@ class Speaking:
         self._metrics = metrics
         self._understanding = understanding
 
+    async def prepare(self, episode: Episode) -> None:
+        """Word what the customer of an episode will open with, however long it takes.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+        for each in episode.utterances:
+            await self._voice.prepare(each)
+
     async def say(self, episode: Episode) -> tuple[Spoken, ...]:
         """Word what the customer says in the latest observation.
 
         Raises:
             VoiceError: there are no words, and the template may not be said.
         """
-        spoken = tuple([await self._voice.say(each) for each in episode.utterances])
+        spoken = tuple(await asyncio.gather(*map(self._voice.say, episode.utterances)))
         for each in spoken:
             self._metrics.count_wording(each.outcome)
         return spoken

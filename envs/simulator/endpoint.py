@@ -32,6 +32,8 @@ from ecom_rlve.envs.simulator.model_errors import (
 MAX_BYTES = 100_000
 """Greatest size of an answer's body; more is refused while it arrives."""
 _TOO_MANY_REQUESTS = 429
+_CONNECTIONS = 32
+"""Of one client at most: for each request it looks at all that it has."""
 _MODELS, _COMPLETIONS = "models", "chat/completions"
 _PROBE = "Say hello in one short sentence."
 
@@ -74,8 +76,9 @@ class EndpointSettings:
 class _Lane(NamedTuple):
     """What belongs to one event loop."""
 
-    client: httpx.AsyncClient
-    room: asyncio.Semaphore
+    clients: tuple[httpx.AsyncClient, ...]
+    places: asyncio.LifoQueue[httpx.AsyncClient]
+    """A client for each request that may still be made; the one used last, whose connection is open, first."""
     urls: Mapping[str, httpx.URL]
     """By path: parsing one takes as long as all else of a request."""
 
@@ -162,7 +165,7 @@ class Endpoint:
         """Close the connections of the running event loop."""
         lane = self._lanes.pop(asyncio.get_running_loop(), None)
         if lane is not None:
-            await lane.client.aclose()
+            await asyncio.gather(*(client.aclose() for client in lane.clients))
 
     async def _require_model(self) -> None:
         """Require that the endpoint is there, takes the key, and knows the model where it lists its models."""
@@ -193,34 +196,42 @@ class Endpoint:
 
     def _made_lane(self) -> _Lane:
         settings = self.settings
-        most = settings.concurrency
         try:
             base = httpx.URL(settings.base_url.rstrip("/") + "/")
         except httpx.InvalidURL as error:
             raise EndpointUnreachableError(f"{settings.base_url!r} is no address of an endpoint: {error}") from None
-        client = httpx.AsyncClient(
+        clients = tuple(self._made_client() for _ in range(-(-settings.concurrency // _CONNECTIONS)))
+        places: asyncio.LifoQueue[httpx.AsyncClient] = asyncio.LifoQueue()
+        for place in range(settings.concurrency):
+            places.put_nowait(clients[place // _CONNECTIONS])
+        return _Lane(clients, places, {path: base.join(path) for path in (_MODELS, _COMPLETIONS)})
+
+    def _made_client(self) -> httpx.AsyncClient:
+        settings = self.settings
+        return httpx.AsyncClient(
             headers={"authorization": f"Bearer {settings.api_key}"} if settings.api_key else {},
             timeout=httpx.Timeout(settings.timeout_s, pool=None),
-            limits=httpx.Limits(max_connections=most, max_keepalive_connections=most),
+            limits=httpx.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
             transport=self._transport,
         )
-        return _Lane(client, asyncio.Semaphore(most), {path: base.join(path) for path in (_MODELS, _COMPLETIONS)})
 
     async def _exchange(self, method: str, path: str, body: Mapping[str, Any] | None) -> Any:
         """Return the JSON of one answer; every failure is an :class:`EndpointError`."""
         lane, url = self._lane(), self.settings.base_url
-        async with lane.room:
-            try:
-                # The client's own timeouts are between bytes; an answer that drips must end too.
-                async with asyncio.timeout(self.settings.timeout_s):
-                    raw = await self._read(lane.client, method, lane.urls[path], body)
-            except (TimeoutError, httpx.TimeoutException):
-                raise EndpointTimeoutError(f"{url} gave no whole answer within {self.settings.timeout_s:g} s") from None
-            except httpx.InvalidURL as error:
-                raise EndpointUnreachableError(f"{url!r} is no address of an endpoint: {error}") from None
-            except (httpx.TransportError, httpx.DecodingError) as error:
-                message = f"{url} is out of reach ({type(error).__name__}: {error}); is the model server running there?"
-                raise EndpointUnreachableError(message) from None
+        client = await lane.places.get()
+        try:
+            # The client's own timeouts are between bytes; an answer that drips must end too.
+            async with asyncio.timeout(self.settings.timeout_s):
+                raw = await self._read(client, method, lane.urls[path], body)
+        except (TimeoutError, httpx.TimeoutException):
+            raise EndpointTimeoutError(f"{url} gave no whole answer within {self.settings.timeout_s:g} s") from None
+        except httpx.InvalidURL as error:
+            raise EndpointUnreachableError(f"{url!r} is no address of an endpoint: {error}") from None
+        except (httpx.TransportError, httpx.DecodingError) as error:
+            message = f"{url} is out of reach ({type(error).__name__}: {error}); is the model server running there?"
+            raise EndpointUnreachableError(message) from None
+        finally:
+            lane.places.put_nowait(client)
         try:
             return json.loads(raw)
         except (ValueError, RecursionError):

@@ -24,11 +24,6 @@ class Flights(Generic[T]):
         self._settled: dict[str, T] = {}
         self._under_way: dict[str, asyncio.Task[T]] = {}
 
-    def begin(self, key: str, seek: Callable[[], Awaitable[T]]) -> None:
-        """Begin to seek an answer without waiting for it."""
-        if key not in self._settled:
-            self._task(key, seek)
-
     async def answer(
         self, key: str, seek: Callable[[], Awaitable[T]], budget_s: float | None, otherwise: Callable[[], Awaitable[T]]
     ) -> T:

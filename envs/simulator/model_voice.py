@@ -76,21 +76,14 @@ class ModelVoice:
 
     async def say(self, utterance: Utterance) -> Spoken:
         """Return the words of an utterance; see :class:`~ecom_rlve.envs.simulator.voice.Voice`."""
-        key, messages = self._prompted(utterance)
         settings = self._settings
-        spoken = await self._flights.answer(
-            key,
-            partial(self._found, key, messages, utterance),
-            settings.reply_budget_s if utterance.turn else settings.opening_budget_s,
-            partial(self._too_late, key, utterance),
-        )
+        spoken = await self._within(settings.reply_budget_s if utterance.turn else settings.opening_budget_s, utterance)
         self.tally.outcomes[spoken.outcome] += 1
         return spoken
 
-    def prepare(self, utterance: Utterance) -> None:
-        """Begin to word an utterance that will be asked for, an opening whose episode is known beforehand."""
-        key, messages = self._prompted(utterance)
-        self._flights.begin(key, partial(self._found, key, messages, utterance))
+    async def prepare(self, utterance: Utterance) -> None:
+        """Have the words ready of an utterance; see :class:`~ecom_rlve.envs.simulator.voice.Voice`."""
+        await self._within(None, utterance)
 
     async def aclose(self) -> None:
         """Give up what is under way, and close connections and cassette."""
@@ -98,6 +91,11 @@ class ModelVoice:
         await self._endpoint.aclose()
         if self._cassette is not None:
             self._cassette.close()
+
+    async def _within(self, budget_s: float | None, utterance: Utterance) -> Spoken:
+        key, messages = self._prompted(utterance)
+        seek = partial(self._found, key, messages, utterance)
+        return await self._flights.answer(key, seek, budget_s, partial(self._too_late, key, utterance))
 
     def _prompted(self, utterance: Utterance) -> tuple[str, list[ChatMessage]]:
         messages = messages_for(utterance)

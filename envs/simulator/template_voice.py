@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.simulator.acts import Act
@@ -16,6 +16,15 @@ if TYPE_CHECKING:
     from ecom_rlve.envs.environment import Scenario
 
 
+class TemplateText(NamedTuple):
+    """Acts in the template's words."""
+
+    text: str
+    """As the customer says it."""
+    plain: str
+    """The same before noise."""
+
+
 class TemplateVoice:
     """One customer's way of speaking: a function of the episode's seed, the act and the turn."""
 
@@ -24,14 +33,15 @@ class TemplateVoice:
         self._streams = streams
         self.persona = draw_persona(streams.stream("persona"))
 
-    def say(self, acts: tuple[Act, ...], turn: int) -> str:
+    def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
         """Return the acts in words."""
         wording = word(acts, self.persona, self._streams.stream("wording", turn))
         p_noise = self._scenario.world.axes.p_noise
         if not p_noise:
-            return wording.text
+            return TemplateText(wording.text, wording.text)
         rng = self._streams.stream("noise", turn)
-        return add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
+        noisy = add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
+        return TemplateText(noisy, wording.text)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
         """Return, for each word of a value said, the words of its vocabulary, of which it must come near no other."""

@@ -84,6 +84,8 @@ class Utterance:
     persona: Persona
     template_text: str
     """The acts in the template's words, noise included: what is said where no other wording passes."""
+    plain_text: str
+    """The same before noise: what a model is given to word anew."""
     earlier: tuple[Line, ...]
     """The last lines of the conversation before this one, oldest first; may be empty."""
     seed: int
@@ -116,6 +118,13 @@ class Voice(Protocol):
         """
         ...
 
+    async def prepare(self, utterance: Utterance) -> None:
+        """Have the words ready of an utterance that may be asked for, however long it takes.
+
+        Raises as :meth:`say` does.
+        """
+        ...
+
     async def aclose(self) -> None:
         """Close connections and files."""
         ...
@@ -127,6 +136,9 @@ class TemplateOnly:
     async def say(self, utterance: Utterance) -> Spoken:
         """Return the template text."""
         return Spoken(utterance.template_text, Outcome.TEMPLATE)
+
+    async def prepare(self, utterance: Utterance) -> None:
+        """Do nothing: the template text is there."""
 
     async def aclose(self) -> None:
         """Close nothing."""

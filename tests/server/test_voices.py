@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.model_errors import EndpointUnreachableError
 from ecom_rlve.envs.simulator.voice import Outcome, Spoken, Utterance
@@ -26,6 +27,7 @@ class Script:
         self.seconds = 0.0
         self.fault: Exception | None = None
         self.asked = 0
+        self.prepared: list[int] = []
 
     async def say(self, utterance: Utterance) -> Spoken:
         self.asked += 1
@@ -33,6 +35,10 @@ class Script:
         if self.fault is not None:
             raise self.fault
         return Spoken(f"Turn {utterance.turn}: {len(utterance.template_text)} letters.", Outcome.ACCEPTED)
+
+    async def prepare(self, utterance: Utterance) -> None:
+        self.prepared.append(utterance.seed)
+        await asyncio.sleep(self.seconds)
 
     async def aclose(self) -> None:
         """Nothing is open."""
@@ -64,6 +70,28 @@ def test_the_words_are_the_voices_and_the_metadata_says_so(told: Any) -> None:
     assert told.step("E", VIEW).json()["observation"]["user_message"] == ""
     said = [each["content"] for each in told.state("E")["messages"] if each["role"] == "user"]
     assert said == [opening["observation"]["user_message"], answer["observation"]["user_message"]]
+
+
+def test_a_reset_without_a_seed_is_given_an_opening_that_is_ready(
+    api: Callable[..., Any], script: Script, shop: Shop
+) -> None:
+    http = api(voice=script, model_name="script", openings_ahead=2)
+    met = []
+    for _ in range(4):
+        answer = http.reset(env_id="CART", difficulty=1)
+        met.append(answer["metadata"]["seed"])
+        http._runner.run(asyncio.sleep(0.05))
+    # The first reset found none; each of the others took one, which was replaced.
+    assert len(script.prepared) == 5
+    worded = [Episode(shop, EpisodeSpec("CART", 1, seed), "mirror").utterances[0].seed for seed in met]
+    assert worded[1:] == script.prepared[:3]
+    assert worded[0] not in script.prepared
+    for asked in ({"seed": 7}, {"axes": {"p_missing": 0.0}}):
+        http.reset(env_id="CART", difficulty=1, **asked)
+    assert len(script.prepared) == 5
+    group = [http.reset(env_id="CART", difficulty=1, group_id="g")["metadata"]["seed"] for _ in range(3)]
+    assert len(set(group)) == 1
+    assert Episode(shop, EpisodeSpec("CART", 1, group[0]), "mirror").utterances[0].seed == script.prepared[3]
 
 
 def test_templates_speak_by_default(http: Any, script: Script) -> None:

@@ -153,7 +153,8 @@ def test_a_delay_is_a_timeout_and_not_tried_again(chat: SimpleNamespace) -> None
     assert len(app.requests) == 1
 
 
-def test_concurrency_is_bounded(chat: SimpleNamespace) -> None:
+@pytest.mark.parametrize("concurrency", [4, 70])
+def test_concurrency_is_bounded(concurrency: int, chat: SimpleNamespace) -> None:
     under_way, most = 0, 0
 
     async def counted(_: Any) -> str:
@@ -165,12 +166,12 @@ def test_concurrency_is_bounded(chat: SimpleNamespace) -> None:
         return "Hi."
 
     async def many() -> None:
-        endpoint = chat.endpoint(chat.app(counted), concurrency=4)
-        await asyncio.gather(*(endpoint.complete(ASKED, seed) for seed in range(20)))
+        endpoint = chat.endpoint(chat.app(counted), concurrency=concurrency)
+        await asyncio.gather(*(endpoint.complete(ASKED, seed) for seed in range(3 * concurrency)))
         await endpoint.aclose()
 
     asyncio.run(many())
-    assert most == 4
+    assert most == concurrency
 
 
 def test_one_endpoint_serves_one_loop_after_another(chat: SimpleNamespace) -> None:
@@ -303,7 +304,7 @@ def test_connections_are_kept() -> None:
 
     async def asked() -> None:
         async with _served(answer) as url:
-            endpoint = Endpoint(EndpointSettings(base_url=url, model="model"))
+            endpoint = Endpoint(EndpointSettings(base_url=url, model="model", concurrency=70))
             for seed in range(5):
                 await endpoint.complete(ASKED, seed)
             await endpoint.aclose()

@@ -77,25 +77,13 @@ def test_an_error_reaches_all_and_is_not_remembered() -> None:
     asyncio.run(asked())
 
 
-def test_what_was_begun_beforehand_is_met() -> None:
-    async def asked() -> None:
-        flights: Flights[str] = Flights()
-        calls: list[str] = []
-        flights.begin("k", _seeker(calls, "early"))
-        await asyncio.sleep(0.01)
-        assert await flights.answer("k", _seeker(calls, "late"), 0.0, _never) == "early"
-        flights.begin("k", _seeker(calls, "again"))
-        assert calls == ["early"]
-
-    asyncio.run(asked())
-
-
 def test_closing_gives_up_what_is_sought() -> None:
     async def asked() -> None:
         flights: Flights[str] = Flights()
-        flights.begin("k", _seeker([], "a", 60.0))
+        waiting = asyncio.create_task(flights.answer("k", _seeker([], "a", 60.0), None, _seeker([], "stand-in")))
         await asyncio.sleep(0)
         await flights.aclose()
+        assert await waiting == "stand-in"
 
     asyncio.run(asked())
 
