@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.environment import Scenario
@@ -33,6 +33,8 @@ ONE = re.compile(
     r"(?! (?:more|thing|last|question|moment|second|minute|other|another|matter|by|or|day|of th[eo]se|of it)\b)"
 )
 """A quantity, where nothing else is spoken of."""
+_ARTICLE = re.compile(r"^(?:an?|the) (?=.* )")
+"""Before a value of several words, which says the same without it."""
 
 
 class Passage(NamedTuple):
@@ -62,23 +64,29 @@ def passages_of(acts: Sequence[Act]) -> tuple[Passage, ...]:
 def forbidden_by(slots: Sequence[Slot], told: Sequence[Fact], own_words: frozenset[str]) -> dict[str, str]:
     """Return the values, and the telling words of values, of every fact that is not told now."""
     found: dict[str, str] = {}
-    found |= {folded(value): fact.slot for fact in told if fact.kind for value in fact.kind.values}
+    for fact in told:
+        found |= dict.fromkeys(_ways_of(fact.kind.values if fact.kind else ()), fact.slot)
     for slot in slots:
         fact = slot.fact
         if fact in told or shape_of(fact) == "count":
             continue
         for spelled in spellings(fact):
             if folded(spelled) not in NAMES:
-                found[folded(spelled)] = slot.name
+                found |= dict.fromkeys(_ways_of([spelled]), slot.name)
             elif fact.kind is not None:
                 # "The price" may be said; that it matters most may not.
                 found |= dict.fromkeys(phrases_of_kind(fact.kind), slot.name)
         if fact.kind is not None:
-            found |= {folded(value): slot.name for value in fact.kind.values if folded(value) not in NAMES}
+            found |= dict.fromkeys(_ways_of(fact.kind.values), slot.name)
         if shape_of(fact) == "word":
             words = content_words(" ".join(spellings(fact))) - own_words - ENGLISH - LABEL_WORDS
             found |= {word: slot.name for word in words if len(word) > 3}
     return {text: name for text, name in found.items() if text not in own_words and text not in NAMES}
+
+
+def _ways_of(values: Iterable[str]) -> list[str]:
+    """Return values, folded, as they are and without an article before them."""
+    return [way for value in map(folded, values) for way in (value, _ARTICLE.sub("", value))]
 
 
 def unsaid_names(slots: Sequence[Slot], told: Sequence[Fact], attributes: Sequence[str]) -> tuple[str, ...]:

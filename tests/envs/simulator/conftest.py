@@ -96,6 +96,12 @@ def said_in(shop: Shop, seeds: Sequence[int], env_ids: Sequence[str] = (), **axe
 
 
 @pytest.fixture(scope="session")
+def talks() -> Callable[..., Iterator[Said]]:
+    """Return :func:`said_in`."""
+    return said_in
+
+
+@pytest.fixture(scope="session")
 def sayings(big_shop: Shop) -> list[Said]:
     """Return more than two thousand utterances of all environments, without noise."""
     return list(said_in(big_shop, range(100, 106)))

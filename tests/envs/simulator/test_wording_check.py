@@ -159,6 +159,42 @@ def test_what_is_less_more_or_something_else_does_not_pass(sayings: list[Any], b
     assert {name for name, _, _ in passed} <= {"add"}, passed[:10]
 
 
+LOOSE = (
+    "I like {}.",
+    "It had a {} in it.",
+    "Make it {}.",
+    "{} please.",
+    "I was thinking of {}.",
+    "You know, {}!",
+    "My friend has the {} one.",
+)
+"""Ways of dropping a value without saying what it is of."""
+
+
+def test_an_unsaid_value_does_not_pass_however_it_is_dropped(
+    sayings: list[Any], talks: Callable[..., Iterator[Any]], big_shop: Shop
+) -> None:
+    minds = [
+        said
+        for said in talks(big_shop, range(120, 124), ("RETURN",))
+        if any(slot.fact.constraint.value == "a change of mind" for slot in said.unsaid)
+    ]
+    assert minds
+    tried = 0
+    for said in (*sayings[::16], *minds):
+        utterance = said.utterance
+        for slot in said.unsaid:
+            value = re.sub(r"^(?:an?|the) ", "", spellings(slot.fact)[0])
+            told = utterance.template_text.casefold()
+            if value in ("one", "1") or any(True for _ in phrases_in(told, value.casefold())):
+                continue
+            for frame in LOOSE:
+                tried += 1
+                text = f"{utterance.template_text} {frame.format(value)}"
+                assert utterance.check(text), text
+    assert tried > 10_000
+
+
 def test_what_another_act_says_does_not_pass(sayings: list[Any]) -> None:
     alone: dict[ActKind, list[Utterance]] = {}
     for said in sayings:
