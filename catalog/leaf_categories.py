@@ -48,18 +48,11 @@ class Leaf(NamedTuple):
     plural: str
     family: str
     """Which priority of variant attributes applies: a key of ``variant_attributes`` in the noun list."""
-    is_specific: bool = True
-    """False for the catch-all leaf of a main category."""
 
 
 class _Noun(NamedTuple):
     rank: int
     leaf: Leaf
-
-
-def leaf_of(title: str, categories: Sequence[str], main_category: str | None, description: str = "") -> Leaf:
-    """Return the leaf category of a product: see :func:`leaf_and_origin`."""
-    return leaf_and_origin(title, categories, main_category, description)[0]
 
 
 def leaf_and_origin(
@@ -118,7 +111,7 @@ def catch_all(main_category: str | None) -> Leaf:
         stem = _singular_of_one(re.sub(r"^(?:amazon|all) ", "", _spoken(main)))
         names = {"singular": f"{stem} item", "plural": f"{stem} items"}
     shown = main.title() if main.isupper() else main
-    return Leaf((shown or "General", names["plural"].capitalize()), names["singular"], names["plural"], _OTHER, False)
+    return Leaf((shown or "General", names["plural"].capitalize()), names["singular"], names["plural"], _OTHER)
 
 
 def unique_names(leaves: Iterable[Leaf]) -> dict[Leaf, Leaf]:

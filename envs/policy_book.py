@@ -101,10 +101,6 @@ class PolicyBook:
             sections = (self.section_id("final_sale"), *self.governing(RESTOCKING))
         return ReturnTerms(int(window), is_returnable, int(percent), sections)
 
-    def exchange_window_days(self, department: str, tier: str) -> int:
-        """Return the days from delivery in which a line that is no final sale can be exchanged: the return window."""
-        return self.return_terms(department, tier=tier, is_final_sale=False).window_days
-
     @cached_property
     def sections(self) -> tuple[Section, ...]:
         """All sections in the order in which the book prints them."""

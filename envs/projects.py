@@ -48,11 +48,6 @@ def offered(shop: Shop, kind: str) -> NDArray[np.integer]:
     return shop.cache.get(("offered", kind), lambda: _offered(shop, kind), lambda places: places.nbytes)
 
 
-def offers(shop: Shop, kind: str) -> NDArray[np.int32]:
-    """Return the products of a leaf category that are in stock at a known price, cheapest first, ties by row."""
-    return np.asarray(shop.aisle(kind).rows[offered(shop, kind)])
-
-
 def are_offered(products: Columns, rows: slice = _ALL) -> NDArray[np.bool_]:
     """Tell of the products in columns, or of some of them, which are in stock at a known price."""
     price = products.column("price")

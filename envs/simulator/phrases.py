@@ -162,13 +162,8 @@ _ALL_FORMS: dict[str, Forms] = {
 }
 
 
-def spell(fact: Fact) -> str:
-    """Return the plain spelling of the fact's value, without direction: ``$24.99``, ``60 W``, ``three``, ``A or B``."""
-    return spellings(fact)[0]
-
-
 def spellings(fact: Fact) -> tuple[str, ...]:
-    """Return every spelling of the fact's value that a sentence may use, the plain one first.
+    """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
 
     Raises :class:`ValueError` where a price or a quantity is no whole number.
     """

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.catalog.leaf_categories import Leaf, catch_all, category_of, leaf_of, leaf_of_path, unique_names
+from ecom_rlve.catalog.leaf_categories import Leaf, catch_all, category_of, leaf_and_origin, leaf_of_path, unique_names
 from ecom_rlve.catalog.product import Category
 
 
@@ -31,11 +31,11 @@ from ecom_rlve.catalog.product import Category
     ],
 )
 def test_the_head_noun_of_a_title_decides(title: str, name: str) -> None:
-    assert leaf_of(title, [], "AMAZON FASHION").plural == name
+    assert leaf_and_origin(title, [], "AMAZON FASHION")[0].plural == name
 
 
 def test_a_catch_all_is_marked_and_has_a_sensible_noun() -> None:
-    leaf = leaf_of("Belton Farms Red Fox, 7oz.", [], "AMAZON FASHION")
+    leaf = leaf_and_origin("Belton Farms Red Fox, 7oz.", [], "AMAZON FASHION")[0]
     assert leaf == Leaf(("Amazon Fashion", "Fashion items"), "fashion item", "fashion items", "other", False)
     assert catch_all(None).plural == "general items"
     assert catch_all("Gift Cards").singular == "gift card item"
@@ -60,7 +60,7 @@ def test_a_category_path_gives_its_last_elements(path: list[str], singular: str,
 
 
 def test_the_source_s_own_path_goes_before_the_title() -> None:
-    assert leaf_of("Red Sunglasses", ["Eyewear", "Goggles"], None).plural == "goggles"
+    assert leaf_and_origin("Red Sunglasses", ["Eyewear", "Goggles"], None)[0].plural == "goggles"
 
 
 def test_namesakes_are_told_apart_by_what_they_do_not_share() -> None:
@@ -85,7 +85,7 @@ def test_names_are_unique_whatever_the_paths(paths: list[list[str]]) -> None:
 
 @given(st.text(max_size=80))
 def test_any_title_has_a_leaf(title: str) -> None:
-    assert leaf_of(title, [], None).plural
+    assert leaf_and_origin(title, [], None)[0].plural
 
 
 def _values(_: Category, attribute: str) -> tuple[str, ...]:

@@ -115,7 +115,6 @@ def test_return_terms_are_the_rules_of_online_returns() -> None:
             situation: dict[str, str | int] = {DEPARTMENT: department, TIER: tier}
             assert terms.window_days == read_figure(book, book.rule(ONLINE_RETURN), situation)[0]
             assert terms.restocking_percent == read_figure(book, book.rule(RESTOCKING), situation)[0]
-            assert book.exchange_window_days(department, tier) == terms.window_days
             assert set(terms.section_ids) <= book.section_by_id.keys()
             assert terms.is_returnable
     with pytest.raises(KeyError):

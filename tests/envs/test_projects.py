@@ -12,7 +12,7 @@ import pytest
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.search import Search
 from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.envs.projects import LEAST_OF_A_KIND, offers, projects, usable_kinds
+from ecom_rlve.envs.projects import LEAST_OF_A_KIND, offered, projects, usable_kinds
 from ecom_rlve.envs.shop import Shop
 
 FASHION = Path(__file__).parents[3] / "shared" / "data" / "amazon2023_meta_fashion_500.jsonl"
@@ -65,7 +65,7 @@ def test_the_procedural_catalog_has_many_projects_of_every_size(store: Shop, lea
 def test_offers_are_what_can_be_bought_at_a_known_price_cheapest_first(store: Shop) -> None:
     price, stock = store.catalog.column("price"), store.catalog.column("stock").values
     for kind in usable_kinds(store):
-        rows = offers(store, kind)
+        rows = store.aisle(kind).rows[offered(store, kind)]
         assert len(rows) >= LEAST_OF_A_KIND
         assert (stock[rows] > 0).all()
         assert (price.values[rows] > 0).all()

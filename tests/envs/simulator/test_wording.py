@@ -13,7 +13,7 @@ from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.simulator.draws import Draws
 from ecom_rlve.envs.simulator.persona import PERSONAS, draw_persona
-from ecom_rlve.envs.simulator.phrases import LABELS, after_noun, after_should, labelled, spell, spellings
+from ecom_rlve.envs.simulator.phrases import LABELS, after_noun, after_should, labelled, spellings
 from ecom_rlve.envs.simulator.wording import word
 from ecom_rlve.streams import stream
 
@@ -269,19 +269,19 @@ def test_phrases_are_understood_as_they_were_meant() -> None:
 
 
 def test_numbers_are_spelled_exactly() -> None:
-    assert spell(fact("price", 2499)) == "$24.99"
-    assert spell(fact("price", 129900)) == "$1299.00"
+    assert spellings(fact("price", 2499))[0] == "$24.99"
+    assert spellings(fact("price", 129900))[0] == "$1299.00"
     assert spellings(fact("capacity", 1500.0))[0] == "1500 ml"
     assert "1.5 l" in spellings(fact("capacity", 1500.0))
     assert spellings(fact("wattage", 1.0)) == ("1 W", "1 watt")
-    assert spell(fact("length", 0.1)) == "0.1 cm"
-    assert spell(fact("weight", 340.194277)) == "340.194277 g"
+    assert spellings(fact("length", 0.1))[0] == "0.1 cm"
+    assert spellings(fact("weight", 340.194277))[0] == "340.194277 g"
     assert spellings(fact("quantity", 3)) == ("three", "3")
-    assert spell(fact("variant", "XL", attribute="size")) == "XL"
-    assert spell(fact("color", ("navy", "grey"), Op.ANY_OF)) == "navy or grey"
+    assert spellings(fact("variant", "XL", attribute="size"))[0] == "XL"
+    assert spellings(fact("color", ("navy", "grey"), Op.ANY_OF))[0] == "navy or grey"
     for value in (2.5, 10.25):
         with pytest.raises(ValueError, match="whole number"):
-            spell(fact("price", value))
+            spellings(fact("price", value))[0]
 
 
 def test_every_attribute_has_words() -> None:

@@ -19,7 +19,7 @@ from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.projects import usable_kinds
 from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import spell
+from ecom_rlve.envs.simulator.phrases import spellings
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.bundle import (
     ENVIRONMENT,
@@ -251,7 +251,11 @@ def test_everything_can_be_had_by_asking(store: Shop) -> None:
                 assert len(unsaid & said(episode)) >= min(3, len(unsaid))
             for slot in slots:
                 if slot.name != "requirement":
-                    value = slot.fact.constraint.value if slot.name == "need" else spell(slot.fact).removesuffix(".00")
+                    value = (
+                        slot.fact.constraint.value
+                        if slot.name == "need"
+                        else spellings(slot.fact)[0].removesuffix(".00")
+                    )
                     assert str(value).casefold() in heard.casefold()
 
 
@@ -310,9 +314,9 @@ def test_no_message_tells_what_was_not_said(store: Shop) -> None:
                 message = episode.step(action).user_message
                 messages.append((message, said(episode)))
             for message, known in messages:
-                spoken = {spell(slot.fact).casefold() for slot in known}
+                spoken = {spellings(slot.fact)[0].casefold() for slot in known}
                 for slot in set(episode.scenario.slots) - known:
-                    value = spell(slot.fact).casefold()
+                    value = spellings(slot.fact)[0].casefold()
                     if len(value) > 4 and not any(value in other for other in spoken):
                         assert not re.search(rf"(?<!\w){re.escape(value)}(?!\w)", message.casefold()), (value, message)
 

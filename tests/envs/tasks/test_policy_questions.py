@@ -28,7 +28,7 @@ from ecom_rlve.envs.policy_facts import kind_of
 from ecom_rlve.envs.policy_topics import TOPICS
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.matcher import Topics, read
-from ecom_rlve.envs.simulator.phrases import spell
+from ecom_rlve.envs.simulator.phrases import spellings
 from ecom_rlve.envs.simulator.question_words import with_kinds
 from ecom_rlve.envs.tasks.policy_questions import ENVIRONMENT
 from ecom_rlve.evaluation.agents.agent import Agent, one_at_a_time
@@ -131,7 +131,7 @@ def test_every_fact_can_be_had_by_asking_for_it(begin: Callable[..., Episode]) -
             assert slot.fact.kind is not None
             seen.add(slot.name)
             reply = episode.step({"assistant_message": f"What is the {slot.fact.kind.label}?"}).user_message
-            assert spell(slot.fact).casefold() in reply.casefold()
+            assert spellings(slot.fact)[0].casefold() in reply.casefold()
         assert episode.customer_caused == -(-len(episode.scenario.slots) // 3)
     assert seen == set(CONDITIONS)
 
@@ -154,7 +154,7 @@ def test_no_message_tells_an_unsaid_fact(begin: Callable[..., Episode]) -> None:
             text += episode.step({"answer": {"done": False, "value": 30, "unit": "days"}}).user_message
             text += episode.step({"assistant_message": "I have checked everything, it is done."}).user_message
             for slot in episode.scenario.slots:
-                assert spell(slot.fact) not in text
+                assert spellings(slot.fact)[0] not in text
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.key)
@@ -312,7 +312,7 @@ def test_axis_omission(begin: Callable[..., Episode]) -> None:
             episode = begin(d, seed, p_noise=0.0)
             facts = [slot.fact for slot in episode.scenario.slots]
             total += len(facts)
-            left_out += sum(spell(fact).casefold() not in _after_question(episode) for fact in facts)
+            left_out += sum(spellings(fact)[0].casefold() not in _after_question(episode) for fact in facts)
         expected = axes_of(d).p_missing
         assert abs(left_out / total - expected) <= max(0.1 * expected, 3 * math.sqrt(expected * (1 - expected) / total))
         shares.append(left_out / total)
