@@ -34,9 +34,9 @@ def test_the_head_noun_of_a_title_decides(title: str, name: str) -> None:
     assert leaf_and_origin(title, [], "AMAZON FASHION")[0].plural == name
 
 
-def test_a_catch_all_is_marked_and_has_a_sensible_noun() -> None:
+def test_a_catch_all_has_a_sensible_noun() -> None:
     leaf = leaf_and_origin("Belton Farms Red Fox, 7oz.", [], "AMAZON FASHION")[0]
-    assert leaf == Leaf(("Amazon Fashion", "Fashion items"), "fashion item", "fashion items", "other", False)
+    assert leaf == Leaf(("Amazon Fashion", "Fashion items"), "fashion item", "fashion items", "other")
     assert catch_all(None).plural == "general items"
     assert catch_all("Gift Cards").singular == "gift card item"
 
