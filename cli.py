@@ -170,7 +170,7 @@ def _add_simulator(app: "typer.Typer") -> None:
         catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; absent: none.")] = None,
         model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
-        samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment too.")] = False,
+        samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment first.")] = True,
     ) -> None:
         """Print what the words of the templates, and of a model beside them, are like."""
         given = {"catalog": catalog, "model_url": model_url, "model_name": model_name}
@@ -220,9 +220,9 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
         endpoint = Endpoint(endpoint_settings(settings))
         voices[settings.model_name] = model_voice(settings, endpoint, opened_cassette(settings))
     found = asyncio.run(auditing.compare(voices, shop, specs, settings.model_concurrency))
-    print(auditing.table(found))
     if samples:
-        print("\n" + auditing.samples(found))
+        print(auditing.samples(found), end="\n\n")
+    print(auditing.table(found))
 
 
 def _serve(given: dict[str, Any]) -> None:
