@@ -198,10 +198,10 @@ class Errand:
         chosen = fewest_pages(world.shop, subject.category, constraints)
         wordings = (subject.singular, subject.plural, *(f"{subject.singular} {at}" for at in range(2, 8)))
         offsets = range(0, world.axes.top_k, PAGE)
-        # The best comes first where results are sorted: a distractor in its place is got rid of by other words.
-        places = [(query, offset) for offset in offsets for query in wordings]
-        if sort == "relevance":
-            places = [(query, offset) for query in wordings for offset in offsets]
+        places = [(query, offset) for query in wordings for offset in offsets]
+        if sort != "relevance":
+            # The best comes first: a distractor in its place is got rid of by other words, what is in its way by pages.
+            places.sort(key=lambda place: wordings.index(place[0]) + place[1] // PAGE)
         for query, offset in places:
             for each in chosen:
                 args = {"query": query, "category": subject.category, **each, "sort": sort, "limit": PAGE}
