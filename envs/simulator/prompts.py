@@ -16,7 +16,7 @@ from ecom_rlve.envs.simulator.voice import Line, Utterance
 from ecom_rlve.envs.simulator.wording_limits import passages_of
 from ecom_rlve.envs.simulator.wording_values import wanted_of
 
-PROMPT_VERSION = 2
+PROMPT_VERSION = 3
 """Part of every key of a cassette: changes with the prompts and with the check."""
 
 _LINES = 3

@@ -32,6 +32,7 @@ from ecom_rlve.envs.simulator.wording_facts import FactFinder, Found, Noun
 from ecom_rlve.envs.simulator.wording_lexicon import (
     ENGLISH,
     ID_LIKE,
+    LABEL_WORDS,
     MONTH,
     NUMBER_WORD,
     WORD,
@@ -43,6 +44,7 @@ from ecom_rlve.envs.simulator.wording_lexicon import (
     is_product_id,
     lexicon,
     names_of,
+    names_of_fact,
     names_of_kind,
     nouns_of_goods,
     own_words,
@@ -61,7 +63,9 @@ from ecom_rlve.envs.simulator.wording_limits import (
     unsaid_names,
 )
 from ecom_rlve.envs.simulator.wording_roles import speaks_as_another
+from ecom_rlve.envs.simulator.wording_talk import strange_part, strange_word
 from ecom_rlve.envs.simulator.wording_text import COVER, Sheet, folded, phrases_in
+from ecom_rlve.envs.simulator.wording_values import shape_of
 
 _MARKUP = re.compile(
     r"[{}\[\]<>|\\_*#`~^=@]|https?:|www\.|[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]"
@@ -117,6 +121,9 @@ class WordingCheck:
         self._kinds = {kind.name: kind for kind in kinds}
         labels = [word for kind in kinds for word in WORD.findall(kind.label.casefold())]
         self._known_words = self._own_words | frozenset(labels)
+        self._label_words = LABEL_WORDS.union(labels)
+        named = (fact for fact in told if shape_of(fact) != "count")
+        self._told_words = frozenset(word for fact in named for name in names_of_fact(fact) for word in name.split())
         self._order_ids = frozenset(
             name.casefold()
             for order in scenarios[0].world.__dict__.get("orders", ())
@@ -154,6 +161,7 @@ class WordingCheck:
             or self._required(facts, nouns)
             or self._extras(sheet, nouns)
             or self._meaning(sheet)
+            or self._beside(sheet)
         )
 
     def _values_of(self, fact: Fact) -> frozenset[str]:
@@ -247,6 +255,18 @@ class WordingCheck:
         wrong = self._does_too_much(sheet) or self._does_too_little(sheet)
         return Finding(Outcome.FELL_BACK_MEANING, wrong[0]) if wrong else None
 
+    def _beside(self, sheet: Sheet) -> Finding | None:
+        """Return what is said beside the facts and the acts, in parts that are neither or in words of no customer."""
+        names = {name for act in self._acts for attribute in act.attributes for name in self._names_of(attribute)}
+        known = self._known_words.union(*map(WORD.findall, names), self._told_words)
+        if word := strange_word(sheet.rest, known):
+            return Finding(Outcome.FELL_BACK_EXTRA_VALUE, f"do not say '{word}', which you were not told to say")
+        for name in sorted(names, key=len, reverse=True):
+            sheet.cover_all(name)
+        if part := strange_part(sheet.rest, self._acts, self._label_words):
+            return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{part}', only what the message says")
+        return None
+
     def _does_too_much(self, sheet: Sheet) -> list[str]:
         kinds = {act.kind for act in self._acts}
         for what, pattern, allowed in ALLOWED_BY:
@@ -293,8 +313,10 @@ class WordingCheck:
 
     def _lacking_names(self, act: Act, sheet: Sheet) -> str:
         for attribute in act.attributes:
-            kind = self._kinds.get(attribute)
-            names = names_of(attribute) | (names_of_kind(kind) if kind else frozenset())
-            if not any(True for name in names for _ in phrases_in(sheet.whole, name)):
+            if not any(True for name in self._names_of(attribute) for _ in phrases_in(sheet.whole, name)):
                 return f"name the {LABELS.get(attribute, attribute.replace('_', ' '))}"
         return ""
+
+    def _names_of(self, attribute: str) -> frozenset[str]:
+        kind = self._kinds.get(attribute)
+        return names_of(attribute) | (names_of_kind(kind) if kind else frozenset())

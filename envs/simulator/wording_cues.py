@@ -31,7 +31,12 @@ HEDGE = pattern(
     r"""
     something like  similar  such as  for example  for instance  e\.g  or so  or thereabouts  maybe  perhaps  possibly
     might  anything like  or whatever  or something  or anything  not sure  if available  preferably not
-    used to  sort of  kind of
+    used to  sort of  kind of  almost  nearly  partly  mostly  roughly  somewhat  ideally  preferably  hopefully
+    probably  likely  more or less  half  twice  double  minus  i (?:guess|think|suppose)
+    if (?:you (?:can|have)|possible)  could be  may be  (?:would|will) be nice  for now  at best  until  till
+    previously  formerly  optional  more like  the (?:opposite|reverse)  opposed to  free of  (?:away|far) from
+    tired of  (?:any|every)thing besides  (?:apart|aside) from  outside  excluded?  joking  kidding  scratch  wait
+    actually
     """
 )
 """Words that take back half of what is said."""
@@ -42,6 +47,15 @@ OR_ELSE = pattern(
     """
 )
 """Words behind a value that give it up again, further on in its sentence."""
+
+TAKEN_BACK = re.compile(
+    r"^(?:\W*(?:no\b(?! (?:more|less))|not\b(?! (?:what|\x01))|wait\b|scratch\b|actually\b|make that\b|just kidding\b|"
+    r"or (?:higher|lower|more|less|cheaper)\b|at (?:least|most)\b)| ?\+)"
+)
+"""Words right behind a value, a comma or a dash between them, that change it or take it back."""
+
+DENIED = re.compile(r"(?:\bnot|\bno|\bnever|n't)\W{1,3}$")
+"""Words right before a value, a colon or a comma between them, that turn it around."""
 
 APPROVE = pattern(
     r"""
@@ -165,7 +179,7 @@ WISHING = pattern(
 STOCK = pattern(
     r"""
     sold out  out of stock  in stock  unavailable  available  back in stock  run out  on sale
-    (?:still|can|to) see  (?:is|are|it's) still
+    (?:still|can) see  (?:is|are|it's) still
     """
 )
 """They say what the shop has."""
@@ -188,6 +202,7 @@ APPROVES_ALL = pattern(
     that(?:'s| is)(?: all| just| exactly)? (?:right|correct|fine|perfect|what i (?:wanted|asked))
     (?:everything|all)(?:'s| is| are| looks)? (?:right|correct|fine|perfect|good)
     looks (?:good|great|perfect|right|fine)  all (?:good|set|fine)  exactly what i (?:wanted|asked|need)\w*  perfect
+    (?:got|have) (?:it|that|this|them|everything)(?: all)? right
     (?:can )?confirm(?:ed)?  i(?:'ll| will) (?:take|buy|order) (?:it|that|this|them)  satisfied  well done  great job
     good job
     """
@@ -199,6 +214,12 @@ _LEAVES = pattern(
     """
 )
 
+_ORDERS = pattern(
+    r"""
+    (?:place|submit|complete|finalise|finalize|cancel) (?:the|my|this|that|an?|your) (?:order|answer|purchase)
+    check ?out  (?:go ahead and|now) (?:buy|order|submit)
+    """
+)
 _DESPAIRS = pattern(
     r"""
     giv(?:e|ing) up  had enough  leading nowhere  going elsewhere  not wish to continue  waste of (?:my )?time
@@ -212,6 +233,7 @@ ALLOWED_BY: tuple[tuple[str, re.Pattern[str], frozenset[ActKind]], ...] = (
     ("says that you do not know", UNKNOWING, frozenset((_K.DONT_KNOW, _K.NOTHING_LEFT))),
     ("says that you do not mind", INDIFFERENT, frozenset((_K.NO_PREFERENCE,))),
     ("says that nothing is left", _ALL_TOLD_AT_ONCE, frozenset((_K.NOTHING_LEFT, _K.CLOSE, _K.GIVE_UP))),
+    ("tells them to finish", _ORDERS, frozenset()),
     ("leaves the shop", _LEAVES, frozenset((_K.GIVE_UP, _K.CLOSE))),
     ("gives up", _DESPAIRS, frozenset((_K.GIVE_UP,))),
     ("gives something up", _LEAVES_SOMETHING, frozenset((_K.STOCKOUT_FALLBACK, _K.SKIP, _K.CORRECT, _K.GIVE_UP))),

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.simulator.acts import Fact, Mention
-from ecom_rlve.envs.simulator.wording_cues import HEDGE, NEGATION, OR_ELSE
+from ecom_rlve.envs.simulator.wording_cues import DENIED, HEDGE, NEGATION, OR_ELSE, TAKEN_BACK
 from ecom_rlve.envs.simulator.wording_lexicon import grams
 from ecom_rlve.envs.simulator.wording_text import COVER, Sheet, folded, phrases_in
 from ecom_rlve.envs.simulator.wording_values import NAMES, is_slip, rivals_of, shape_of, wanted_of
@@ -198,8 +198,15 @@ class FactFinder:
             return
         clause = sheet.clause(place.start, place.end)
         behind = sheet.rest[place.end : sheet.sentence(place.start)[1]]
-        if turned := NEGATION.search(clause) or HEDGE.search(clause) or OR_ELSE.search(behind):
-            found.twisted.append(f"'{text}' was turned around or softened by '{turned[0]}'")
+        turned = (
+            NEGATION.search(clause)
+            or HEDGE.search(clause)
+            or OR_ELSE.search(behind)
+            or TAKEN_BACK.search(behind)
+            or DENIED.search(sheet.rest[: place.start])
+        )
+        if turned:
+            found.twisted.append(f"'{text}' was turned around or softened by '{turned[0].strip()}'")
             return
         said.update(owned)
 
@@ -230,8 +237,13 @@ class FactFinder:
         rivals, own = self._rivals[at]
         if sheet.whole[place.end - 1].isdigit() and _UNIT.match(sheet.whole, place.end):
             return False
-        near = sheet.near(place.start, place.end)
-        if any(True for name in rivals for _ in phrases_in(near, name)):
+        if self.wanted[at].shape == "word":
+            # In "halter style with a floral pattern" the style is not that of the floral.
+            is_rival = sheet.rest[: place.start].rstrip(" :").endswith(rivals)
+        else:
+            near = sheet.near(place.start, place.end)
+            is_rival = any(True for name in rivals for _ in phrases_in(near, name))
+        if is_rival:
             return False
         if not own:
             return True

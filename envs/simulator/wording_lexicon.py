@@ -175,7 +175,7 @@ def content_words(text: str) -> frozenset[str]:
 
 
 @cache
-def _sentences_of(kind: ActKind) -> tuple[str, ...]:
+def sentences_of(kind: ActKind) -> tuple[str, ...]:
     banks: dict[ActKind, tuple[Bank, ...]] = {
         ActKind.OPEN: (templates.FIRST_WANT, templates.NEXT_WANT),
         ActKind.ANSWER: (templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.ANSWER_COUNT, templates.ANSWER_NOUN),
@@ -219,23 +219,23 @@ def _words_of_sentences(sentences: tuple[str, ...]) -> frozenset[str]:
 
 def own_words(acts: Iterable[Act]) -> frozenset[str]:
     """Return the words that the template bank itself uses for such acts: none of them is a value there."""
-    return frozenset().union(*(_words_of_sentences(_sentences_for(act)) for act in acts))
+    return frozenset().union(*(_words_of_sentences(sentences_for(act)) for act in acts))
 
 
 def placed_words(acts: Iterable[Act]) -> frozenset[str]:
     """Return those of :func:`own_words` that stand in sentences with places for values."""
-    sentences = (tuple(text for text in _sentences_for(act) if _without_places(text) != text) for act in acts)
+    sentences = (tuple(text for text in sentences_for(act) if _without_places(text) != text) for act in acts)
     return frozenset().union(*map(_words_of_sentences, sentences))
 
 
 def fixed_sentences(acts: Iterable[Act]) -> tuple[str, ...]:
     """Return the sentences of the template bank for such acts that have no places, casefolded."""
-    texts = (text for act in acts for text in _sentences_for(act) if _without_places(text) == text)
+    texts = (text for act in acts for text in sentences_for(act) if _without_places(text) == text)
     return tuple(dict.fromkeys(text.casefold() for text in texts))
 
 
-def _sentences_for(act: Act) -> tuple[str, ...]:
-    return (*_sentences_of(act.kind), *(bank_sentences(act.bank) if act.bank else ()))
+def sentences_for(act: Act) -> tuple[str, ...]:
+    return (*sentences_of(act.kind), *(bank_sentences(act.bank) if act.bank else ()))
 
 
 @lru_cache(maxsize=4096)

@@ -48,7 +48,7 @@ class Wanted:
     @property
     def label(self) -> str:
         """What a person calls what the fact is about."""
-        return self.fact.kind.label if self.fact.kind else LABELS[self.fact.constraint.attribute]
+        return _label_of(self.fact)
 
     @property
     def demand(self) -> str:
@@ -117,8 +117,9 @@ def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], t
     """Return names by which a number would be called something else, and those of which one must be there."""
     kind = wanted.fact.kind
     if wanted.shape in ("word", "count", "need"):
+        labels = _other_labels(wanted, alike) if wanted.shape == "word" else ()
         # "The price" is said of many things; that it matters most is said by other words.
-        return (), tuple(sorted(names_of_kind(kind))) if kind and NAMES.intersection(wanted.spelled) else ()
+        return labels, tuple(sorted(names_of_kind(kind))) if kind and NAMES.intersection(wanted.spelled) else ()
     own = names_of_fact(wanted.fact)
     theirs = {name for fact in alike if fact.slot != wanted.fact.slot for name in names_of_fact(fact)}
     theirs = {name for name in theirs if not any(True for mine in own for _ in phrases_in(mine, name))}
@@ -130,3 +131,16 @@ def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], t
         and all(any(True for name in distinct for _ in phrases_in(text.casefold(), name)) for text in forms)
     )
     return tuple(sorted(theirs)), tuple(sorted(distinct)) if is_named else ()
+
+
+def _other_labels(wanted: Wanted, alike: Sequence[Fact]) -> tuple[str, ...]:
+    """Return what other facts of words are called, by which a word would be taken for a value of theirs."""
+    own = names_of_fact(wanted.fact).union(wanted.spelled)
+    labels = {
+        _label_of(fact).casefold() for fact in alike if fact.constraint.attribute != wanted.fact.constraint.attribute
+    }
+    return tuple(sorted(label for label in labels if not any(True for mine in own for _ in phrases_in(mine, label))))
+
+
+def _label_of(fact: Fact) -> str:
+    return fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]
