@@ -151,6 +151,7 @@ def strange_word(text: str, known: frozenset[str]) -> str:
     A model that invents a wish ("sturdy", "grayish") is caught by its word, whatever the catalog's values are.
     ``known`` are words that pass besides. Numbers in signs that are no digits count as words.
     """
+    word: str
     for word in WORD.findall(text.replace(COVER, " ")):
         if not any(word in words for words in (ENGLISH, LABEL_WORDS, _HARMLESS, known, _template_words())):
             return word
