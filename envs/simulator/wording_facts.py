@@ -53,6 +53,9 @@ _STANDS_FOR_ITSELF = re.compile(
     r"^(?:[.,;!?)]|$| please| of (?:them|it|those)| in total| altogether| will do| pieces?| units?)"
 )
 _UNIT = re.compile(r" ?(?:%|(?:days?|weeks?|hours?|h|g|kg|grams|kilos|cm|mm|m|ml|l|litres|w|watts|inch|dollars)\b)")
+_NEAR = 60
+"""Letters before a value in which its name is looked for."""
+_CONNECTING = re.compile(r"(?:\b(?:is|are|should|must|has|to|be|from|by|of|in|made|as|the|an?)\b|[ :])+$")
 _TOKEN = re.compile(r"[^\s]+")
 
 
@@ -239,7 +242,7 @@ class FactFinder:
             return False
         if self.wanted[at].shape == "word":
             # In "halter style with a floral pattern" the style is not that of the floral.
-            is_rival = sheet.rest[: place.start].rstrip(" :").endswith(rivals)
+            is_rival = _CONNECTING.sub("", sheet.rest[max(0, place.start - _NEAR) : place.start]).endswith(rivals)
         else:
             near = sheet.near(place.start, place.end)
             is_rival = any(True for name in rivals for _ in phrases_in(near, name))

@@ -40,6 +40,8 @@ _SHOP_TALK = pattern(
     (?:you're|you are) welcome  anything else i can  i(?:'ve| have) (?:added|found|placed|updated|processed|checked)
     i(?:'ll| will) (?:add|find|search|check|process|look (?:for|into|that)|assist|help)  based on your
     your (?:order|purchase|return|refund|request) (?:has been|is|was|will be)  add(?:ed)? to your cart
+    i(?:'m| am) (?:so |very |really )?(?:glad|happy|pleased|sorry) (?:that |to hear that )?you
+    you(?:'re| are) (?:so |very )?(?:pleased|happy|satisfied|enjoying|interested)  your loss
     what (?:is|are) your (?:budget|preferences?|size|favou?rite)  shopping assistant  customer service
     """
 )
