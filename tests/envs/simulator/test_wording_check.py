@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,7 +17,7 @@ from rapidfuzz.distance import OSA
 
 from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.episode import Episode
+from ecom_rlve.envs.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact, Mention
@@ -43,6 +45,8 @@ FOREIGN_VOICES = (
     "Ich suche das bitte auch noch heute für meine Mutter, vielen Dank und bis bald.",
 )  # fmt: skip
 LEAST_REFUSED = 0.999
+REWORDINGS = Path(__file__).with_name("rewordings.jsonl")
+QUESTION = {"assistant_message": "Which brand, colour and price do you have in mind?"}
 
 
 def test_every_text_of_the_templates_passes(sayings: list[Any]) -> None:
@@ -209,6 +213,29 @@ def test_what_another_act_says_does_not_pass(sayings: list[Any]) -> None:
             for text in {source.template_text for source in sources} - neutral:
                 if other is not kind:
                     assert utterances[0].check(text), f"{text!r} passes as {kind}"
+
+
+def _episode(shop: Shop, entry: dict[str, Any]) -> list[Utterance]:
+    """Play an episode as the oracle does, after a question where one is asked first; return what its customer says."""
+    episode = Episode(shop, EpisodeSpec(entry["env_id"], entry["difficulty"], entry["seed"]), "reworded")
+    found = list(episode.utterances)
+    while not episode.done and len(found) <= entry["utterance"]:
+        is_question = entry["asked_first"] and not episode.steps
+        episode.step(QUESTION if is_question else episode.environment.solve(episode.scenario))
+        found += episode.utterances if episode.has_spoken else ()
+    return found
+
+
+def test_wordings_by_a_better_hand_pass() -> None:
+    """Each line of the file words a message as a large model would, in its customer's manner."""
+    shop = Shop.open("synthetic:2000:0")
+    entries = [json.loads(line) for line in REWORDINGS.read_text(encoding="utf-8").splitlines()]
+    refused = []
+    for entry in entries:
+        found = _episode(shop, entry)[entry["utterance"]].check(entry["text"])
+        refused += [(found, entry["text"])] if found else []
+    print(f"{len(entries) - len(refused)} of {len(entries)} pass")
+    assert len(refused) <= len(entries) // 20, refused
 
 
 LAMP, FAN = ("desk lamp", "desk lamps"), ("ceiling fan", "ceiling fans")
