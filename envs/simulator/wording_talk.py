@@ -39,12 +39,12 @@ _JOINING = frozenset(
 _HARMLESS = frozenset(
     """
     alternative appreciative arrives arriving asap asking assistance bother bunch called chat comes coming completes
-    concludes confusion context costing costs couple delayed delighted delivered different doing eager excited explain
-    extra fantastic folks grateful greatly happen happened happily having heard hearing here's hold honestly including
-    kindness lifesaver listening lots lovely mind mix-up named pardon patience pleased pleasure pressed priced properly
-    rated rating reference rush set sincerely spare spent suggestion suggestions talking terribly thankful thankfully
-    thoughts thrilled trouble truly understanding understand weighing weighs welcome wondering yourself little uh um
-    spend sure
+    concludes confusion context costing costs couple delayed delighted delivered different doing eager excited
+    explain extra fantastic folks grateful greatly happen happened happily having heard hearing here's hold honestly
+    including kindness lifesaver listening little lots lovely mind mix-up named pardon patience pleased pleasure
+    pressed priced properly rated rating reference rush set sincerely spare spend spent suggestion suggestions sure
+    talking terribly thankful thankfully thoughts thrilled trouble truly uh um understand understanding weighing
+    weighs welcome wondering yourself
     """.split()  # noqa: SIM905 (as in the lexicon)
 )
 """Words of courtesy and of telling facts that are no plain words of the lexicon. They are looked at last: what is a
