@@ -50,9 +50,9 @@ climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
 docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
-	$(BIN)/python docs/generate.py
-	$(BIN)/python docs/capture.py
-	$(BIN)/python docs/tables.py
+	$(BIN)/python pages/generate.py
+	$(BIN)/python pages/capture.py
+	$(BIN)/python pages/tables.py
 
 format: $(INSTALLED)  ## rewrite the sources in the project's format
 	$(BIN)/ruff format .

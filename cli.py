@@ -19,8 +19,8 @@ from ecom_rlve.client import EcomEnv, EcomEnvError
 if TYPE_CHECKING:
     import typer
 
-    from ecom_rlve.envs.shop import Shop
-    from ecom_rlve.envs.simulator.cassette import Cassette
+    from ecom_rlve.envs.customer.model.cassette import Cassette
+    from ecom_rlve.envs.world.shop import Shop
     from ecom_rlve.server.settings import Settings
 
 PROGRAM = "ecom-rlve"
@@ -129,8 +129,8 @@ def _add_demo(app: "typer.Typer") -> None:
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
         """Watch the built-in expert agent play one episode."""
-        from ecom_rlve.evaluation.demo import demo as play_demo
-        from ecom_rlve.evaluation.screen import terminal
+        from ecom_rlve.evaluation.terminal.demo import demo as play_demo
+        from ecom_rlve.evaluation.terminal.screen import terminal
 
         with _opened(url, token) as client:
             play_demo(client, terminal(), env_id=env, difficulty=difficulty, seed=seed)
@@ -148,8 +148,8 @@ def _add_play(app: "typer.Typer") -> None:
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
         """Play the agent yourself; commands are read from the terminal or from a pipe."""
-        from ecom_rlve.evaluation.play import Game, typed_lines
-        from ecom_rlve.evaluation.screen import terminal
+        from ecom_rlve.evaluation.terminal.play import Game, typed_lines
+        from ecom_rlve.evaluation.terminal.screen import terminal
 
         console = terminal()
         with _opened(url, token) as client:
@@ -193,8 +193,8 @@ def _add_simulator(app: "typer.Typer") -> None:
 @contextmanager
 def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
     """Yield a cassette; what is wrong with it, or with a file beside it, is one line."""
-    from ecom_rlve.envs.simulator.cassette import Cassette, CassetteMode
-    from ecom_rlve.envs.simulator.model_errors import CassetteError
+    from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
+    from ecom_rlve.envs.customer.model.errors import CassetteError
 
     try:
         with closing(Cassette(path, CassetteMode(mode))) as opened:
@@ -204,10 +204,10 @@ def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
 
 
 def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
+    from ecom_rlve.envs.customer.model.endpoint import Endpoint
+    from ecom_rlve.envs.customer.voice import TemplateOnly, Voice
     from ecom_rlve.envs.registry import environments
-    from ecom_rlve.envs.simulator.endpoint import Endpoint
-    from ecom_rlve.envs.simulator.voice import TemplateOnly, Voice
-    from ecom_rlve.evaluation import simulator_audit as auditing
+    from ecom_rlve.evaluation import customer_audit as auditing
     from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
 
     settings = _settings(given)
@@ -226,7 +226,7 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
 
 
 def _serve(given: dict[str, Any]) -> None:
-    from ecom_rlve.envs.simulator.model_errors import VoiceError
+    from ecom_rlve.envs.customer.model.errors import VoiceError
     from ecom_rlve.server.app import serve
 
     settings = _settings(given)
@@ -241,7 +241,7 @@ def _settings(given: dict[str, Any]) -> "Settings":
     """Return the settings of a server, the model of whose customer answers where there has to be one."""
     from pydantic import ValidationError
 
-    from ecom_rlve.envs.simulator.model_errors import VoiceError
+    from ecom_rlve.envs.customer.model.errors import VoiceError
     from ecom_rlve.server.settings import Settings
     from ecom_rlve.server.voices import require_model
 
@@ -258,7 +258,7 @@ def _settings(given: dict[str, Any]) -> "Settings":
 
 def _open_shop(source: str, cache_dir: Path | None) -> "Shop":
     """Open a source of products and print how many of its rows were kept, and how many dropped for which reason."""
-    from ecom_rlve.envs.shop import Shop
+    from ecom_rlve.envs.world.shop import Shop
 
     shop = Shop.open(source, cache_dir)
     for line in shop.report.describe() if shop.report else ():

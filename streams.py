@@ -6,11 +6,20 @@ in one place moves nothing in another. Only this module makes generators.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
+from typing import TypeVar
 
 from numpy.random import PCG64, Generator
 
 _SEPARATOR = "\x1f"
+_BATCH = 48
+"""Uniform draws taken at once. A sentence takes dozens of picks, and a call of numpy's generator for each would cost
+more than all the rest of wording it."""
+_DRAWN_WHOLE = 1024
+"""Up to so many positions the whole order is drawn at once."""
+
+T = TypeVar("T")
 
 
 class Streams:
@@ -46,3 +55,44 @@ def stream(seed: int, *purpose: str | int) -> Generator:
     True
     """
     return Streams(seed).stream(*purpose)
+
+
+class Draws:
+    """Uniform picks; a function of the generator's state and of the order of calls."""
+
+    __slots__ = ("_left", "_rng")
+
+    def __init__(self, rng: Generator) -> None:
+        self._rng = rng
+        self._left: list[float] = []
+
+    def uniform(self) -> float:
+        """Return a number in [0, 1)."""
+        if not self._left:
+            self._left = self._rng.random(_BATCH).tolist()
+        return self._left.pop()
+
+    def pick(self, options: Sequence[T]) -> T:
+        """Return one of ``options``, each equally likely."""
+        return options[int(self.uniform() * len(options))]
+
+    def shuffled(self, items: Sequence[T]) -> list[T]:
+        """Return the items in random order, each order equally likely."""
+        order = list(items)
+        for last in range(len(order) - 1, 0, -1):
+            other = int(self.uniform() * (last + 1))
+            order[last], order[other] = order[other], order[last]
+        return order
+
+
+def in_random_order(rng: Generator, count: int) -> Iterator[int]:
+    """Yield 0 to ``count`` - 1, each once, in an order that is uniformly random; costs what is taken from it."""
+    if count <= _DRAWN_WHOLE:
+        yield from rng.permutation(count).tolist()
+        return
+    # Fisher and Yates's shuffle, of which only the places that differ from their own number are held.
+    moved: dict[int, int] = {}
+    for left in range(count, 0, -1):
+        at = int(rng.integers(left))
+        yield moved.get(at, at)
+        moved[at] = moved.get(left - 1, left - 1)

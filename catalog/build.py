@@ -15,14 +15,14 @@ from importlib.metadata import version
 from pathlib import Path
 
 from ecom_rlve import __version__
-from ecom_rlve.catalog.aisles import write_aisles
 from ecom_rlve.catalog.building.chunks import chunks_of
 from ecom_rlve.catalog.building.folder import BuildFolder
 from ecom_rlve.catalog.building.planning import planned
 from ecom_rlve.catalog.building.reading import Progress, read_parts
 from ecom_rlve.catalog.building.writing import written
+from ecom_rlve.catalog.columns.aisles import write_aisles
 from ecom_rlve.catalog.errors import CatalogError, StoreError
-from ecom_rlve.catalog.search import Search
+from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.store import AISLES, FORMAT, Provenance, StoredCatalog, open_store, write_manifest
 
 CHUNK_ROWS = 20_000

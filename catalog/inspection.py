@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.columns.table import Catalog
 
 PRICE_EDGES = (0, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """Lower ends of the price histogram's bins, in cents; the last one is open."""

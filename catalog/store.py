@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from pydantic import BaseModel, ConfigDict, NonNegativeInt, PositiveInt, ValidationError
 
-from ecom_rlve.catalog.aisles import Aisles
-from ecom_rlve.catalog.array_store import whole_file
+from ecom_rlve.catalog.columns.aisles import Aisles
+from ecom_rlve.catalog.columns.array_store import whole_file
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.columns.table_files import open_table
 from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError, StoreError
-from ecom_rlve.catalog.search import Search
-from ecom_rlve.catalog.sources.report import DropReason, SourceReport
-from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.catalog.table_files import open_table
+from ecom_rlve.catalog.rows.report import DropReason, SourceReport
+from ecom_rlve.catalog.search.search import Search
 
 FORMAT = 1
 """Changes whenever a folder of an earlier version could not be opened, or would be read otherwise."""

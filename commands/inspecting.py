@@ -16,7 +16,7 @@ from rich.text import Text
 
 from ecom_rlve.catalog.inspection import PRICE_EDGES, Coverage, Inspection, inspect
 from ecom_rlve.commands.serving import Served, served
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 
 _PIPE_WIDTH = 120
 _BAR_WIDTH = 40

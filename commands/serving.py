@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 
 _NEEDS: Mapping[str, str] = {
     "BUNDLE": "two leaf categories with six products in stock at an exact price",

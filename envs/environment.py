@@ -4,53 +4,21 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic
 
 from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention, SlotKind
-from ecom_rlve.envs.simulator.simulator import Customer
-from ecom_rlve.envs.stockout import StockoutPlan
+from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.scenario import Goal, Scenario
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool, flat_schema
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
 from ecom_rlve.streams import Streams
-
-
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """One thing a goal is about, as sentences name it."""
-
-    singular: str
-    plural: str
-    category: str
-    """Leaf category whose values its words are drawn from."""
-
-
-Goal = TypeVar("Goal")
-
-
-@dataclass(slots=True)
-class Scenario(Generic[Goal]):
-    """One drawn episode: the hidden goal, its world, and what the customer could say."""
-
-    goal: Goal
-    """Replaced where the customer settles for something else."""
-    world: World
-    subjects: tuple[Subject, ...]
-    slots: tuple[Slot, ...]
-    """Everything the customer could say beside the essential, in goal order."""
-    stockout: StockoutPlan | None = None
-    """What may sell out; None where nothing can."""
-    unknown: tuple[SlotKind, ...] = ()
-    """Kinds of facts that a question may name and that this customer does not remember."""
-    redraws: int = 0
-    """Products drawn again before the goal was reachable and identified."""
 
 
 class Environment(ABC, Generic[Goal]):

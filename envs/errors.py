@@ -7,7 +7,7 @@ EnvsError
 ├── GenerationError          no goal could be drawn within the redraw limit
 ├── ActionError              the client (not the model) sent an action this episode cannot take
 └── EpisodeDoneError         the episode has ended
-EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/check.py``)
+EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/contract/check.py``)
 DomainError                  the store says no: an ordinary tool result, never an exception a client sees
 TraceMismatchError           a recorded episode, played again, is another one
 """

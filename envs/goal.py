@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from ecom_rlve.envs.simulator.acts import Fact
+from ecom_rlve.envs.language.acts import Fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The environments: every module in ``envs/tasks`` exports exactly one."""
+"""The environments: the module ``environment`` of every package in ``envs/tasks`` exports exactly one."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 @lru_cache(maxsize=1)
 def environments() -> Mapping[str, Environment[Any]]:
-    """Return all environments by id, in id order. Fails where a module in ``envs/tasks`` exports none."""
+    """Return all environments by id, in id order. Fails where a package in ``envs/tasks`` exports none."""
     found: dict[str, Environment[Any]] = {}
     for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
-        exported = getattr(import_module(module.name), "ENVIRONMENT", None)
+        exported = getattr(import_module(f"{module.name}.environment"), "ENVIRONMENT", None)
         if not isinstance(exported, Environment):
             raise TypeError(
-                f"{module.name} must export its environment as ENVIRONMENT; helpers live outside envs/tasks"
+                f"{module.name}.environment must export its environment as ENVIRONMENT; helpers live in envs/parts"
             )
         found[exported.id] = exported
     return MappingProxyType(dict(sorted(found.items())))

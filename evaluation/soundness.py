@@ -21,8 +21,8 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ecom_rlve.evaluation.agents import Agent, agent_names, make_agent, suite
-from ecom_rlve.evaluation.agents.oracle import oracles
 from ecom_rlve.evaluation.local_server import local_server
+from ecom_rlve.evaluation.oracle import oracles
 from ecom_rlve.evaluation.runner import Job, Record, play_all
 from ecom_rlve.evaluation.statistics import clopper_pearson, paired_p_value
 from ecom_rlve.models import Style, Termination

@@ -17,15 +17,15 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 import ecom_rlve
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.voice import Voice
-from ecom_rlve.server.auth import BearerToken
+from ecom_rlve.envs.customer.voice import Voice
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.errors import translate
-from ecom_rlve.server.routes import Routes, components
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.transport.auth import BearerToken
+from ecom_rlve.server.transport.routes import Routes, components
+from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
-from ecom_rlve.server.websocket import serve_socket
 
 _REAP_EVERY_S = 30.0
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from ecom_rlve.envs.simulator.voice import Outcome
+from ecom_rlve.envs.customer.outcome import Outcome
 
 _LAG_EVERY_S = 0.05
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)

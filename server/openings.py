@@ -14,9 +14,9 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
-from ecom_rlve.envs.episode import EpisodeSpec
+from ecom_rlve.envs.customer.model.errors import VoiceError
+from ecom_rlve.envs.episode.episode import EpisodeSpec
 from ecom_rlve.envs.errors import EnvsError
-from ecom_rlve.envs.simulator.model_errors import VoiceError
 
 SEEDS = 2**53
 """Seeds drawn by a server stay exact in clients whose numbers are doubles."""

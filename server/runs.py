@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from ecom_rlve.envs.curriculum import Curriculum
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import choose_environment, environment
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ResetRequest
 from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
 from ecom_rlve.server.openings import SEEDS

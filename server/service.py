@@ -23,14 +23,14 @@ from weakref import WeakValueDictionary
 from pydantic import TypeAdapter
 
 import ecom_rlve
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.customer.model.errors import VoiceError
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.customer.voice import Voice
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.trace import Recorder
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.registry import environment, environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.model_errors import VoiceError
-from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
-from ecom_rlve.envs.simulator.voice import Voice
-from ecom_rlve.envs.trace import Recorder
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.errors import (
     AnswerError,
@@ -156,7 +156,7 @@ class Service:
             self.sessions.touch(record)
 
     async def trace(self, record: Record) -> str:
-        """Return an ended episode as :class:`~ecom_rlve.envs.trace.Trace` dumps it.
+        """Return an ended episode as :class:`~ecom_rlve.envs.episode.trace.Trace` dumps it.
 
         It is written by playing the episode again, once, which gives the same bytes.
 

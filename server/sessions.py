@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from ecom_rlve.envs.episode import Episode
-from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
-from ecom_rlve.envs.simulator.voice import Spoken
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.customer.voice import Spoken
+from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 
 

@@ -7,22 +7,22 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ecom_rlve.envs.episode import Episode
-from ecom_rlve.envs.simulator.breaker import Breaker, Phase
-from ecom_rlve.envs.simulator.cassette import Cassette, CassetteMode
-from ecom_rlve.envs.simulator.completions import Completion
-from ecom_rlve.envs.simulator.endpoint import ChatMessage, Endpoint, EndpointSettings
-from ecom_rlve.envs.simulator.model_errors import (
+from ecom_rlve.envs.customer.model.breaker import Breaker, Phase
+from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
+from ecom_rlve.envs.customer.model.completions import Completion
+from ecom_rlve.envs.customer.model.endpoint import ChatMessage, Endpoint, EndpointSettings
+from ecom_rlve.envs.customer.model.errors import (
     BreakerOpenError,
     EndpointError,
     MissingRecordingError,
     VoiceError,
 )
-from ecom_rlve.envs.simulator.model_voice import ModelVoice, VoiceSettings
-from ecom_rlve.envs.simulator.prompts import PROMPT_VERSION
-from ecom_rlve.envs.simulator.simulator import NOTHING_UNDERSTOOD, Understood
-from ecom_rlve.envs.simulator.understanding import Understanding
-from ecom_rlve.envs.simulator.voice import Spoken, Voice
+from ecom_rlve.envs.customer.model.prompts import PROMPT_VERSION
+from ecom_rlve.envs.customer.model.understanding import Understanding
+from ecom_rlve.envs.customer.model.voice import ModelVoice, VoiceSettings
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.customer.voice import Spoken, Voice
+from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.settings import Settings
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.building.parts import Chunk, arrays_of_products, arrays_of_readings
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Category
-from ecom_rlve.catalog.sources.amazon import read_row
+from ecom_rlve.catalog.rows.reading import Reading
+from ecom_rlve.catalog.rows.report import DropReason
+from ecom_rlve.catalog.rows.row import read_row
 from ecom_rlve.catalog.sources.opening import row_source, synthetic_spec
-from ecom_rlve.catalog.sources.reading import Reading
-from ecom_rlve.catalog.sources.report import DropReason
 from ecom_rlve.catalog.sources.source import RowSource
-from ecom_rlve.catalog.synthetic import MIN_SIZE, SyntheticShelf
+from ecom_rlve.catalog.synthetic.shelf import MIN_SIZE, SyntheticShelf
 
 _UNREAD = frozenset(("images", "videos", "bought_together"))
 """Large fields of rows that become no part of a product."""

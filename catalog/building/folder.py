@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ecom_rlve.catalog.array_store import sync, whole_file
+from ecom_rlve.catalog.columns.array_store import sync, whole_file
 from ecom_rlve.catalog.errors import StoreError
 from ecom_rlve.catalog.store import TABLE, building_folder
 

@@ -19,15 +19,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.array_store import whole_file
-from ecom_rlve.catalog.columns import CODED, COUNTS, NUMBERS, Column, coded, columns_of
+from ecom_rlve.catalog.columns.array_store import whole_file
+from ecom_rlve.catalog.columns.columns import CODED, COUNTS, NUMBERS, Column, coded, columns_of
+from ecom_rlve.catalog.columns.table import TEXTS, Catalog, check_attributes, texts_of
+from ecom_rlve.catalog.columns.texts import Texts, text_digests
 from ecom_rlve.catalog.errors import StoreError
-from ecom_rlve.catalog.leaf_categories import Leaf
 from ecom_rlve.catalog.product import Category, Product
-from ecom_rlve.catalog.sources.reading import Reading
-from ecom_rlve.catalog.sources.report import DropReason
-from ecom_rlve.catalog.table import TEXTS, Catalog, check_attributes, texts_of
-from ecom_rlve.catalog.texts import Texts, text_digests
+from ecom_rlve.catalog.rows.reading import Reading
+from ecom_rlve.catalog.rows.report import DropReason
+from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
 
 IDS, LISTINGS, DROPPED = "digests.ids", "digests.listings", "dropped"
 

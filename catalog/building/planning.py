@@ -15,17 +15,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.array_store import whole_file
 from ecom_rlve.catalog.building.folder import BuildFolder
 from ecom_rlve.catalog.building.parts import IDS, LISTINGS, Part
 from ecom_rlve.catalog.building.reading import Progress
-from ecom_rlve.catalog.columns import CODED, UNKNOWN_CODE
+from ecom_rlve.catalog.columns.array_store import whole_file
+from ecom_rlve.catalog.columns.columns import CODED, UNKNOWN_CODE
+from ecom_rlve.catalog.columns.table_files import write_categories
+from ecom_rlve.catalog.columns.texts import Texts
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Category
-from ecom_rlve.catalog.sources.report import DropReason, SourceReport
-from ecom_rlve.catalog.sources.settling import Settled, Settling
-from ecom_rlve.catalog.table_files import write_categories
-from ecom_rlve.catalog.texts import Texts
+from ecom_rlve.catalog.rows.report import DropReason, SourceReport
+from ecom_rlve.catalog.rows.settling import Settled, Settling
 
 STAGE = "planning"
 _NEITHER, _ID, _LISTING = 0, 1, 2

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.array_store import save_array, save_blocks
 from ecom_rlve.catalog.building.folder import BuildFolder
 from ecom_rlve.catalog.building.parts import IDS, Part
 from ecom_rlve.catalog.building.planning import Plan
 from ecom_rlve.catalog.building.reading import Progress
-from ecom_rlve.catalog.columns import CODED, COUNTS, NUMBERS, Column
-from ecom_rlve.catalog.table import TEXTS, Catalog
-from ecom_rlve.catalog.table_files import array_file, open_table, write_column, write_index
-from ecom_rlve.catalog.texts import HashIndex
+from ecom_rlve.catalog.columns.array_store import save_array, save_blocks
+from ecom_rlve.catalog.columns.columns import CODED, COUNTS, NUMBERS, Column
+from ecom_rlve.catalog.columns.table import TEXTS, Catalog
+from ecom_rlve.catalog.columns.table_files import array_file, open_table, write_column, write_index
+from ecom_rlve.catalog.columns.texts import HashIndex
 
 STAGE = "writing"
 _COLUMNS = (*CODED, *NUMBERS, *COUNTS)

@@ -1,7 +1,7 @@
 """Sources of products: each becomes a catalog and a report of what became of its rows."""
 
+from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.sources.opening import open_catalog, row_source
-from ecom_rlve.catalog.sources.report import DropReason, SourceReport
 from ecom_rlve.catalog.sources.source import RowSource
 
 __all__ = ["DropReason", "RowSource", "SourceReport", "open_catalog", "row_source"]

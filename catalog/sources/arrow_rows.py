@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.amazon import FIELDS, REQUIRED
+from ecom_rlve.catalog.rows.row import FIELDS, REQUIRED
 
 if TYPE_CHECKING:
     import pyarrow as pa

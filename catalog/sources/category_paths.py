@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ecom_rlve.catalog.sources.text import clean_text
+from ecom_rlve.catalog.rows.text import clean_text
 
 _ROOT = "home"
 

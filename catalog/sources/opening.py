@@ -7,17 +7,17 @@ from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
+from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.amazon import catalog_of
+from ecom_rlve.catalog.rows.report import SourceReport
+from ecom_rlve.catalog.rows.row import catalog_of
 from ecom_rlve.catalog.sources.huggingface import HubDataset
 from ecom_rlve.catalog.sources.jsonl import JsonLines
 from ecom_rlve.catalog.sources.merchant_feed import MerchantFeed
 from ecom_rlve.catalog.sources.parquet import Parquet
-from ecom_rlve.catalog.sources.report import SourceReport
 from ecom_rlve.catalog.sources.shopify import ShopifyExport
 from ecom_rlve.catalog.sources.source import RowSource
-from ecom_rlve.catalog.synthetic import synthetic_catalog
-from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 
 ACCEPTED = (
     "synthetic, synthetic:SIZE, synthetic:SIZE:SEED, hf:NAME, hf:NAME:SPLIT, or a path that ends in .jsonl, "

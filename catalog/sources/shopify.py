@@ -15,9 +15,9 @@ from itertools import islice
 from pathlib import Path
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.leaf_categories import leaf_of_title
-from ecom_rlve.catalog.prices import parse_price
-from ecom_rlve.catalog.sources.amazon import CONTINUATION
+from ecom_rlve.catalog.rows.row import CONTINUATION
+from ecom_rlve.catalog.shop_words.leaf_categories import leaf_of_title
+from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import Record, records_of
 from ecom_rlve.catalog.sources.source import FileSource

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
-from ecom_rlve.envs.variants import Variant
-from ecom_rlve.envs.world import CartLine, World
+from ecom_rlve.envs.world.variants import Variant
+from ecom_rlve.envs.world.world import CartLine, World
 from ecom_rlve.models import DomainCode
 
 Quantity = Annotated[int, Field(ge=1, le=1000), WHOLE]

@@ -11,12 +11,12 @@ from rapidfuzz import fuzz, process
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
-from ecom_rlve.catalog.search import passing_rows
+from ecom_rlve.catalog.search.search import passing_rows
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.similarity import measures_of
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.similarity import measures_of
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
 _SUGGESTIONS = 5

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from ecom_rlve.envs.orders import OrderLine
-from ecom_rlve.envs.returns import find_order
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.eligibility import find_order
+from ecom_rlve.envs.world.orders import OrderLine
+from ecom_rlve.envs.world.world import World
 
 
 class ListArgs(Args):

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.shop import shortened
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.shop import shortened
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
 MOST_RERANKED = 50

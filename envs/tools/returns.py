@@ -7,11 +7,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.orders import Order, OrderLine
-from ecom_rlve.envs.returns import EXCHANGE, eligibility, find_line
 from ecom_rlve.envs.tools.cart import Id, chosen_variant
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.envs.world import Return, World
+from ecom_rlve.envs.world.eligibility import EXCHANGE, eligibility, find_line
+from ecom_rlve.envs.world.orders import Order, OrderLine
+from ecom_rlve.envs.world.world import Return, World
 from ecom_rlve.models import DomainCode
 
 Reason = Literal[

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.world import World
 
 
 class Args(BaseModel):

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import Field
 
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.world import World
 
 
 class AskArgs(Args):

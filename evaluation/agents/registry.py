@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from ecom_rlve.evaluation.agents.agent import Agent
-from ecom_rlve.evaluation.agents.empty import BreakFormat
-from ecom_rlve.evaluation.agents.expert import (
-    BundleExpert,
-    CartExpert,
-    DiscoveryExpert,
-    JourneyExpert,
-    PolicyExpert,
-    ReturnExpert,
-    Skill,
-    StatusExpert,
-    SubstitutionExpert,
-)
-from ecom_rlve.evaluation.agents.suites import SKILLS, SUITES, Suite
+from ecom_rlve.evaluation.agent import Agent
+from ecom_rlve.evaluation.agents.bundle.expert import BundleExpert
+from ecom_rlve.evaluation.agents.cart.expert import CartExpert
+from ecom_rlve.evaluation.agents.idle import BreakFormat
+from ecom_rlve.evaluation.agents.journey.expert import JourneyExpert
+from ecom_rlve.evaluation.agents.order_status.expert import StatusExpert
+from ecom_rlve.evaluation.agents.policy_questions.expert import PolicyExpert
+from ecom_rlve.evaluation.agents.product_discovery.expert import DiscoveryExpert
+from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
+from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.agents.substitution.expert import SubstitutionExpert
+from ecom_rlve.evaluation.agents.suite import SKILLS, SUITES, Suite
 from ecom_rlve.streams import stream
 
 _EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {

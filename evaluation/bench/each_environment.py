@@ -19,9 +19,9 @@ from typing import Annotated, Any
 import typer
 
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import calm_garbage_collection
 
 _LEVELS = (0, 3, 6, 9, 12)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
-NOT_IN_THE_PACKAGE = {"tests", "docs", "deploy", "validation"}
+NOT_IN_THE_PACKAGE = {"tests", "docs", "pages", "deploy", "validation"}
 
 
 def _walk(folder: Path, ignored: list[str]) -> Iterator[Path]:
@@ -38,7 +38,7 @@ def tree(root: Path) -> list[Path]:
 
 @pytest.fixture(scope="session")
 def package_files(root: Path, tree: list[Path]) -> dict[str, Path]:
-    """Every module of the package by its path relative to the root, such as ``catalog/table.py``."""
+    """Every module of the package by its path relative to the root, such as ``catalog/columns/table.py``."""
     relative = {path.relative_to(root): path for path in tree if path.suffix == ".py"}
     return {
         name.as_posix(): path

@@ -27,7 +27,7 @@ PAGES = (
 
 
 def test_generated_pages_are_what_the_code_says(root: Path) -> None:
-    command = [sys.executable, str(root / "docs/generate.py"), "--check"]
+    command = [sys.executable, str(root / "pages/generate.py"), "--check"]
     done = subprocess.run(command, cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 
 PAGE = "docs/environments.md"
 SPEC = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `turn`")

@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from ecom_rlve import __version__
-from ecom_rlve.server.mcp import tools
+from ecom_rlve.server.transport.mcp import tools
 
 TEXT_LIMIT = 5_000_000
 FOREIGN = {

@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.catalog import table_files
 from ecom_rlve.catalog.build import build_catalog
 from ecom_rlve.catalog.building.chunks import chunks_of
 from ecom_rlve.catalog.building.folder import BuildFolder
@@ -25,12 +24,13 @@ from ecom_rlve.catalog.building.parts import Part
 from ecom_rlve.catalog.building.planning import duplicates, planned
 from ecom_rlve.catalog.building.reading import read_parts
 from ecom_rlve.catalog.building.writing import written
+from ecom_rlve.catalog.columns import table_files
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.columns.texts import Words, text_digests
 from ecom_rlve.catalog.errors import CatalogError, SourceError, StoreError
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.store import open_store
-from ecom_rlve.catalog.synthetic import SyntheticShelf
-from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.catalog.texts import Words, text_digests
+from ecom_rlve.catalog.synthetic.shelf import SyntheticShelf
 
 KILLER = """
 import os, signal, sys, threading
@@ -407,7 +407,7 @@ def test_a_folder_below_a_file_is_refused(feed: Path, tmp_path: Path) -> None:
 
 
 def test_blocks_must_be_as_long_as_they_are_said_to_be(tmp_path: Path) -> None:
-    from ecom_rlve.catalog.array_store import save_blocks
+    from ecom_rlve.catalog.columns.array_store import save_blocks
 
     blocks = [np.arange(3, dtype=np.int64), np.zeros(0, dtype=np.int64), np.arange(2, dtype=np.int64)]
     save_blocks(tmp_path / "five.npy", blocks, 5, np.dtype(np.int64))

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.inspection import PRICE_EDGES, Coverage, inspect
 from ecom_rlve.catalog.product import Category, Product
-from ecom_rlve.catalog.synthetic import synthetic_catalog
-from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 
 MUGS = Category("mugs", ("Kitchen", "Mugs"), "mug", "mugs", "color")
 LAMPS = Category("lamps", ("Home", "Lamps"), "lamp", "lamps", "wattage")

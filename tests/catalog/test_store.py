@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 from ecom_rlve.catalog.build import build_catalog
-from ecom_rlve.catalog.columns import CODED, COUNTS, NUMBERS
+from ecom_rlve.catalog.columns.columns import CODED, COUNTS, NUMBERS
+from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.errors import StoreError
-from ecom_rlve.catalog.search import Search
+from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.sources import SourceReport
 from ecom_rlve.catalog.store import MANIFEST, is_store, open_store
-from ecom_rlve.catalog.synthetic import synthetic_catalog
-from ecom_rlve.catalog.table import Catalog
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.envs.world.shop import Shop
 
 SIZE = 120
 
@@ -60,7 +60,7 @@ def test_a_stored_catalog_is_the_one_in_memory(built: Path, in_memory: Catalog) 
 
 
 def test_the_fingerprint_is_that_of_the_files(built: Path) -> None:
-    from ecom_rlve.catalog.table_files import open_table
+    from ecom_rlve.catalog.columns.table_files import open_table
 
     assert open_table(built / "table", None).fingerprint == open_store(built).manifest.fingerprint
 

@@ -15,7 +15,7 @@ import pytest
 from ecom_rlve.cli import main
 from ecom_rlve.commands.serving import _NEEDS, served
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.local_server import local_server
 
 

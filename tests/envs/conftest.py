@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs.difficulty import axes_of, overridden
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams
 
 

@@ -17,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.solving import in_style
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
-from ecom_rlve.evaluation.agents.oracle import Oracle
+from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.models import Style
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens"

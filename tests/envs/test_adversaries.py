@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.recall import MONTHS, spelled_day
+from ecom_rlve.envs.language.acts import Act, ActKind, Fact
+from ecom_rlve.envs.language.phrases import LABELS, spellings
+from ecom_rlve.envs.language.wording import word
+from ecom_rlve.envs.parts.remembered import MONTHS, spelled_day
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act, ActKind, Fact
-from ecom_rlve.envs.simulator.phrases import LABELS, spellings
-from ecom_rlve.envs.simulator.wording import word
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.world.shop import Shop
 
 STATEMENT = ("I am looking around for you.",)
 UNNAMED = ("Anything else?",)
@@ -88,7 +88,7 @@ class Table:
             self._heard.extend(acts)
             return word(acts, *args)
 
-        monkeypatch.setattr("ecom_rlve.envs.simulator.template_voice.word", spy)
+        monkeypatch.setattr("ecom_rlve.envs.customer.template_text.word", spy)
 
     def open(self, env_id: str, d: int, seed: int) -> tuple[Episode, Told]:
         """Return an episode and its customer's first acts."""

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from ecom_rlve.catalog.constraints import Op
-from ecom_rlve.envs.check import solution
+from ecom_rlve.envs.contract.check import solution
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.policy_topics import ONLINE_RETURN
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.policy.topics import ONLINE_RETURN
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import DomainCode, Termination
 
 DIFFICULTY = 10

@@ -14,16 +14,16 @@ import pytest
 
 from ecom_rlve import AsyncEcomEnv
 from ecom_rlve.catalog.constraints import Constraint, all_satisfied
-from ecom_rlve.envs.check import check_environment, solution, started
+from ecom_rlve.envs.contract.check import check_environment, solution, started
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.orders import Order, OrderLine
-from ecom_rlve.envs.preferences import DIMENSIONS
+from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.solving import in_style
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
+from ecom_rlve.envs.world.orders import Order, OrderLine
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EpisodeResult, Style
 from ecom_rlve.streams import Streams
 

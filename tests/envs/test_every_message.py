@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.envs.check_messages import check_clean
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.contract.messages import check_clean
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.phrases import LABELS, spellings
+from ecom_rlve.envs.language.wording import word
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import LABELS, spellings
-from ecom_rlve.envs.simulator.wording import word
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
 Start = Callable[..., Episode]
@@ -126,7 +126,7 @@ def test_no_value_is_said_before_its_slot_is(start: Start, difficulty: int, monk
         spoken.extend(acts)
         return word(acts, *args)
 
-    monkeypatch.setattr("ecom_rlve.envs.simulator.template_voice.word", spy)
+    monkeypatch.setattr("ecom_rlve.envs.customer.template_text.word", spy)
     checked = 0
     for seed in range(80):
         spoken.clear()

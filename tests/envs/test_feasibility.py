@@ -31,15 +31,16 @@ import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied
-from ecom_rlve.envs.environment import Environment, Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.needs import acceptable
-from ecom_rlve.envs.policy_conditions import CONDITIONS
+from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.returns import EXCHANGE
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import LABELS
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.bundle.needs import acceptable
+from ecom_rlve.envs.world.eligibility import EXCHANGE
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import MAX_DIFFICULTY, Style
 
 FACTS_PER_QUESTION = 3

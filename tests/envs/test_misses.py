@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
 
 MISS = (("eps_rank", 0.0), ("p_noise", 0.0), ("p_oos", 0.0), ("t_max", 200.0))
 

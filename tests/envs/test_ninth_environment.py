@@ -15,11 +15,11 @@ import pytest
 
 from ecom_rlve import AsyncEcomEnv
 from ecom_rlve.envs import registry, tasks
-from ecom_rlve.envs.check import EnvironmentFaultError, check_environment
+from ecom_rlve.envs.contract.check import EnvironmentFaultError, check_environment
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.templates import bank
-from ecom_rlve.evaluation.agents.oracle import Oracle
+from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.evaluation.runner import Job, play_all
 
 if TYPE_CHECKING:

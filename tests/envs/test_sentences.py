@@ -18,13 +18,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from ecom_rlve.catalog.constraints import Op
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import LABELS
+from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.evaluation.agents.expert.policy_reading import Outcome, base_figure, outcomes, subject
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_figure, outcomes, subject
 
 READABLE = ("BUNDLE", "CART", "PD", "POLICY", "RETURN", "STATUS", "SUB")
 SEEDS = 10

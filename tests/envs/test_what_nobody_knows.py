@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.policy_conditions import CONDITIONS
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import ActKind
-from ecom_rlve.envs.simulator.simulator import ClosedTurn
+from ecom_rlve.envs.customer.turn import ClosedTurn
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.acts import ActKind
+from ecom_rlve.envs.policy.conditions import CONDITIONS
+from ecom_rlve.envs.world.shop import Shop
 
 SILENT = (("p_missing", 1.0), ("p_noise", 0.0), ("t_max", 100.0))
 

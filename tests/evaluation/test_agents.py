@@ -6,9 +6,9 @@ from itertools import product
 import pytest
 
 from ecom_rlve.client import EcomEnv
+from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.evaluation.agents import agent_names, make_agent, suite
-from ecom_rlve.evaluation.agents.agent import Agent
-from ecom_rlve.evaluation.agents.oracle import DivergedError, oracles
+from ecom_rlve.evaluation.oracle import DivergedError, oracles
 from ecom_rlve.models import EpisodeResult
 
 CART = suite("CART")

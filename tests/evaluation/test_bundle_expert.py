@@ -7,8 +7,8 @@ from statistics import fmean
 import pytest
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent, suite
 from ecom_rlve.models import EpisodeResult, Style
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.evaluation.commands import Answer, Call, CommandError, Say, Word, parse
+from ecom_rlve.evaluation.terminal.commands import Answer, Call, CommandError, Say, Word, parse
 
 TOOLS: dict[str, dict[str, Any]] = {
     "catalog_search": {

@@ -7,10 +7,10 @@ from statistics import fmean
 import pytest
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import errands
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.evaluation.agents.expert.errand_reading import (
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agents.journey.errands import (
     after_first_sentence,
     comes_back,
     errand_of,

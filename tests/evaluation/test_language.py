@@ -2,8 +2,8 @@
 
 import pytest
 
-from ecom_rlve.evaluation.agents.expert import language
-from ecom_rlve.evaluation.agents.expert.notes import variant_said
+from ecom_rlve.evaluation.reading import language
+from ecom_rlve.evaluation.reading.item_notes import variant_said
 
 
 def test_sentences_keep_prices_and_quoted_titles_whole() -> None:

@@ -9,8 +9,8 @@ import pytest
 from rich.console import Console
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.play import Game
-from ecom_rlve.evaluation.screen import show_result, show_tool_results
+from ecom_rlve.evaluation.terminal.play import Game
+from ecom_rlve.evaluation.terminal.screen import show_result, show_tool_results
 from ecom_rlve.models import DomainCode, EpisodeResult, Termination, ToolResult
 
 

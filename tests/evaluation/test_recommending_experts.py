@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
-from ecom_rlve.evaluation.agents.expert.candidates import Candidates, passes
-from ecom_rlve.evaluation.agents.expert.wish_reading import read_wishes, unknown_values
+from ecom_rlve.evaluation.agents.candidates import Candidates, passes
+from ecom_rlve.evaluation.reading.wishes import read_wishes, unknown_values
 from ecom_rlve.models import EpisodeResult, Style
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ecom_rlve.evaluation.bench.memory import Memory, PeakMemory, family_of, memory_of, total_of
-from ecom_rlve.evaluation.bench.scale_report import Build, Measured, Pair, catalog_table, judged, search_table
-from ecom_rlve.evaluation.bench.scale_sample import EnvironmentSample, SearchSample, Spread, WorkerSample
+from ecom_rlve.evaluation.bench.scale.memory import Memory, PeakMemory, family_of, memory_of, total_of
+from ecom_rlve.evaluation.bench.scale.report import Build, Measured, Pair, catalog_table, judged, search_table
+from ecom_rlve.evaluation.bench.scale.sample import EnvironmentSample, SearchSample, Spread, WorkerSample
 
 FAST = Spread(1.0, 2.0)
 SEARCH = SearchSample("none", 1000.0, Spread(2.4, 5.0), Spread(2.0, 3.0), 0.97)

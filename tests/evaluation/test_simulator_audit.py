@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ecom_rlve.envs.customer.outcome import Outcome
+from ecom_rlve.envs.customer.voice import Spoken, TemplateOnly, Utterance
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.voice import Outcome, Spoken, TemplateOnly, Utterance
-from ecom_rlve.evaluation.simulator_audit import Sitting, samples, sit, specs_of, table
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.customer_audit import Sitting, samples, sit, specs_of, table
 from ecom_rlve.evaluation.wording_statistics import (
     distinct_n,
     distinct_texts,

@@ -31,12 +31,12 @@ from rich.console import Console
 from rich.progress import track
 
 from ecom_rlve.client import EcomEnv, StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import suite
-from ecom_rlve.evaluation.agents.oracle import oracles
 from ecom_rlve.evaluation.local_server import server_process
+from ecom_rlve.evaluation.oracle import oracles
 from ecom_rlve.evaluation.runner import Job, Record
 from ecom_rlve.evaluation.soundness import Table, jobs_of, judge, markdown, tabulate
 from ecom_rlve.models import EpisodeResult, Observation

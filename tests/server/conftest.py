@@ -15,8 +15,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.voice import Voice
+from ecom_rlve.envs.customer.voice import Voice
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import create_app, server_config
 from ecom_rlve.server.settings import Settings
 

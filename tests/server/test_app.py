@@ -15,7 +15,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server import app as module
 from ecom_rlve.server.app import create_app, server_config
 from ecom_rlve.server.settings import Settings

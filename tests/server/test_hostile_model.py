@@ -20,14 +20,14 @@ from typing import Any
 import httpx
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.customer.voice import Utterance
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.trace import Trace, replay
+from ecom_rlve.envs.episode.utterances import errands_of
+from ecom_rlve.envs.language.acts import Fact
+from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Fact
-from ecom_rlve.envs.simulator.phrases import spellings
-from ecom_rlve.envs.simulator.voice import Utterance
-from ecom_rlve.envs.telling import errands_of
-from ecom_rlve.envs.trace import Trace, replay
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.local_server import server_process
 from ecom_rlve.models import Observation
 

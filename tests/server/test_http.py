@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs import registry
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EnvironmentInfo, EpisodeState, ErrorResponse, StepResponse
 
 HELLO = {"assistant_message": "Hello, let me look."}

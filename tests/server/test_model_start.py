@@ -16,7 +16,7 @@ import pytest
 from pydantic import ValidationError
 
 from ecom_rlve.cli import main
-from ecom_rlve.envs.simulator.model_errors import CassetteFileError, VoiceError
+from ecom_rlve.envs.customer.model.errors import CassetteFileError, VoiceError
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.voices import require_model
 

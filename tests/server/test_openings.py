@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ecom_rlve.envs.episode import EpisodeSpec
-from ecom_rlve.envs.simulator.model_errors import EndpointUnreachableError
+from ecom_rlve.envs.customer.model.errors import EndpointUnreachableError
+from ecom_rlve.envs.episode.episode import EpisodeSpec
 from ecom_rlve.server.openings import Openings
 
 CART, OTHER = EpisodeSpec("CART", 3), EpisodeSpec("PD", 3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode
+from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.models import Observation
 
 HELLO = {"assistant_message": "Hello, let me look."}

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 from ecom_rlve.server.sessions import Connection, Record, Sessions
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.model_errors import EndpointUnreachableError
-from ecom_rlve.envs.simulator.voice import Outcome, Spoken, Utterance
-from ecom_rlve.envs.trace import Trace, replay
+from ecom_rlve.envs.customer.model.errors import EndpointUnreachableError
+from ecom_rlve.envs.customer.outcome import Outcome
+from ecom_rlve.envs.customer.voice import Spoken, Utterance
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.trace import Trace, replay
+from ecom_rlve.envs.world.shop import Shop
 
 ASK = {"assistant_message": "Which colour do you want?"}
 VIEW = {"tool_calls": [{"name": "cart_view", "args": {}}]}

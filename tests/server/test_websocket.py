@@ -17,7 +17,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.server import websocket
+from ecom_rlve.server.transport import websocket
 
 HELLO = {"type": "step", "data": {"assistant_message": "Hello, let me look."}}
 PROSE = {"type": "step", "data": {"text": "I would rather talk."}}

@@ -12,16 +12,17 @@ from numpy.random import Generator
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
-from ecom_rlve.envs.environment import Environment, Scenario, Subject
+from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.recall import word_fact
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.acts import Act, ActKind, Mention, SlotKind
-from ecom_rlve.envs.simulator.templates import bank
-from ecom_rlve.envs.solving import search_showing
-from ecom_rlve.envs.targets import eligible_row
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.language.acts import Act, ActKind, Mention, SlotKind
+from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.parts.remembered import word_fact
+from ecom_rlve.envs.parts.solving import search_showing
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.cart.targets import eligible_row
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 

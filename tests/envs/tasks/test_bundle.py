@@ -13,15 +13,13 @@ from numpy.typing import NDArray
 
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.difficulty import axes_of, overridden
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.projects import usable_kinds
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import spellings
+from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.splits import split_of
-from ecom_rlve.envs.tasks.bundle import (
+from ecom_rlve.envs.tasks.bundle.environment import (
     ENVIRONMENT,
     BundleAnswer,
     BundleGoal,
@@ -29,7 +27,9 @@ from ecom_rlve.envs.tasks.bundle import (
     needs_at,
     wishes_at,
 )
+from ecom_rlve.envs.tasks.bundle.projects import usable_kinds
 from ecom_rlve.envs.tools.catalog import CATALOG_SEARCH, SearchArgs
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Split, Style, Termination
 from ecom_rlve.streams import Streams, stream
 

@@ -12,17 +12,17 @@ import pytest
 from scipy.stats import chisquare
 
 from ecom_rlve.catalog.constraints import satisfied
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.simulator import Customer
+from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.splits import split_of
-from ecom_rlve.envs.tasks.cart import CartGoal, WantedItem, items_at
+from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, items_at
 from ecom_rlve.envs.tools.cart import AddArgs
 from ecom_rlve.envs.tools.registry import TOOLS
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams
 

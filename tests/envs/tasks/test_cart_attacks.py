@@ -17,9 +17,9 @@ import pytest
 from scipy.stats import binomtest
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.tasks.cart import items_at
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.tasks.cart.goal import items_at
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
 from ecom_rlve.models import EpisodeResult, Observation, Style
 from ecom_rlve.streams import stream

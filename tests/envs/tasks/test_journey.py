@@ -11,14 +11,14 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.journey import Intent, JourneyGoal
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environment, errands
-from ecom_rlve.envs.returns import eligibility
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.tasks.cart import CartGoal
-from ecom_rlve.envs.tasks.journey import intents_at
-from ecom_rlve.evaluation.agents.agent import Action, one_at_a_time
+from ecom_rlve.envs.tasks.cart.goal import CartGoal
+from ecom_rlve.envs.tasks.journey.customer import Intent, JourneyGoal
+from ecom_rlve.envs.tasks.journey.environment import intents_at
+from ecom_rlve.envs.world.eligibility import eligibility
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agent import Action, one_at_a_time
 from ecom_rlve.evaluation.agents.registry import make_agent, suite
 from ecom_rlve.models import EpisodeResult, Style, Termination
 

@@ -11,22 +11,23 @@ import pytest
 from scipy.stats import chisquare
 
 from ecom_rlve.client import StepResult
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.orders import OrderStatus
+from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import spellings
-from ecom_rlve.envs.simulator.simulator import Customer
-from ecom_rlve.envs.tasks.order_status import StatusAnswer, StatusGoal
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.order_status.environment import StatusAnswer
+from ecom_rlve.envs.tasks.order_status.goal import StatusGoal
 from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.evaluation.agents.agent import Agent, one_at_a_time
-from ecom_rlve.evaluation.agents.blind_orders import BlindOrder
-from ecom_rlve.evaluation.agents.empty import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
-from ecom_rlve.evaluation.agents.expert.order_status import StatusExpert
-from ecom_rlve.evaluation.agents.expert.skill import Skill
+from ecom_rlve.envs.world.orders import OrderStatus
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agent import Agent, one_at_a_time
+from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
+from ecom_rlve.evaluation.agents.order_status.blind import BlindOrder
+from ecom_rlve.evaluation.agents.order_status.expert import StatusExpert
+from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 

@@ -17,25 +17,25 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from ecom_rlve.client import StepResult
+from ecom_rlve.envs.customer.hearing.question_words import with_kinds
+from ecom_rlve.envs.customer.hearing.reading import Topics, read
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.policy_answers import PolicyAnswer, closeness, score
-from ecom_rlve.envs.policy_asking import QUESTIONS, Question
-from ecom_rlve.envs.policy_book import MOST_CONDITIONS, draw_policy_book
-from ecom_rlve.envs.policy_cases import draw_situation, posed
-from ecom_rlve.envs.policy_conditions import CONDITIONS, TIERS, Band
-from ecom_rlve.envs.policy_facts import kind_of
-from ecom_rlve.envs.policy_topics import TOPICS
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.matcher import Topics, read
-from ecom_rlve.envs.simulator.phrases import spellings
-from ecom_rlve.envs.simulator.question_words import with_kinds
-from ecom_rlve.envs.tasks.policy_questions import ENVIRONMENT
-from ecom_rlve.evaluation.agents.agent import Agent, one_at_a_time
-from ecom_rlve.evaluation.agents.blind_reader import BlindReader
-from ecom_rlve.evaluation.agents.empty import AnswerAtOnce, AskForever, Decline, InjectPrompt, RepeatCustomer
-from ecom_rlve.evaluation.agents.expert.policy_questions import PolicyExpert
-from ecom_rlve.evaluation.agents.expert.skill import Skill
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.policy.book import MOST_CONDITIONS, draw_policy_book
+from ecom_rlve.envs.policy.conditions import CONDITIONS, TIERS, Band
+from ecom_rlve.envs.policy.topics import TOPICS
+from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, closeness, score
+from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
+from ecom_rlve.envs.tasks.policy_questions.cases import draw_situation, posed
+from ecom_rlve.envs.tasks.policy_questions.environment import ENVIRONMENT
+from ecom_rlve.envs.tasks.policy_questions.facts import kind_of
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agent import Agent, one_at_a_time
+from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, Decline, InjectPrompt, RepeatCustomer
+from ecom_rlve.evaluation.agents.policy_questions.blind import BlindReader
+from ecom_rlve.evaluation.agents.policy_questions.expert import PolicyExpert
+from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.evaluation.statistics import clopper_pearson
 from ecom_rlve.models import EpisodeResult, Style, Termination
 from ecom_rlve.streams import Streams, stream

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.shop import Shop
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Observation
 from ecom_rlve.streams import stream
 

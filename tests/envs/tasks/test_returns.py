@@ -15,27 +15,27 @@ from scipy.stats import chisquare
 
 from ecom_rlve.catalog.constraints import all_satisfied
 from ecom_rlve.client import StepResult
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.goal import Slot, Verdict
-from ecom_rlve.envs.orders import Order, OrderLine
+from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.return_facts import METHODS, REASONS
-from ecom_rlve.envs.returns import eligibility
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.simulator.phrases import spellings
-from ecom_rlve.envs.simulator.simulator import Customer
+from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.splits import split_of
-from ecom_rlve.envs.tasks.returns import ReturnAnswer, ReturnGoal
+from ecom_rlve.envs.tasks.returns.facts import METHODS, REASONS
+from ecom_rlve.envs.tasks.returns.goal import ReturnAnswer, ReturnGoal
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.returns import Reason, Refund
-from ecom_rlve.evaluation.agents.agent import Agent, one_at_a_time
-from ecom_rlve.evaluation.agents.blind_orders import BlindLine, ReturnEveryLine
-from ecom_rlve.evaluation.agents.empty import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
-from ecom_rlve.evaluation.agents.expert.returns import ReturnExpert
-from ecom_rlve.evaluation.agents.expert.skill import Skill
+from ecom_rlve.envs.world.eligibility import eligibility
+from ecom_rlve.envs.world.orders import Order, OrderLine
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agent import Agent, one_at_a_time
+from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
+from ecom_rlve.evaluation.agents.returns.blind import BlindLine, ReturnEveryLine
+from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
+from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import DomainCode, EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 

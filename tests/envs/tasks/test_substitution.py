@@ -12,16 +12,17 @@ import pytest
 
 from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied, satisfied
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.environment import Scenario
-from ecom_rlve.envs.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.ranking import discount
-from ecom_rlve.envs.recommendation import RecommendationAnswer, fitting_now, most_fitting
-from ecom_rlve.envs.shop import Shop
-from ecom_rlve.envs.similarity import measures_of
-from ecom_rlve.envs.simulator.phrases import spellings
-from ecom_rlve.envs.solving import search_showing
-from ecom_rlve.envs.tasks.substitution import COMPATIBILITY, ENVIRONMENT, SubstitutionGoal, similarity_weight
-from ecom_rlve.evaluation.agents.expert.wish_reading import read_wishes, values_of
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fitting_now, most_fitting
+from ecom_rlve.envs.parts.scores import discount
+from ecom_rlve.envs.parts.solving import search_showing
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.substitution.environment import ENVIRONMENT
+from ecom_rlve.envs.tasks.substitution.goal import COMPATIBILITY, SubstitutionGoal, similarity_weight
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.similarity import measures_of
+from ecom_rlve.evaluation.reading.wishes import read_wishes, values_of
 from ecom_rlve.models import Observation, Split
 
 Play = Callable[[Episode, Observation], dict[str, Any]]

@@ -13,15 +13,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.catalog.product import Category, Product
-from ecom_rlve.catalog.search import Search
-from ecom_rlve.catalog.table import Catalog
+from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 from ecom_rlve.streams import Streams
 

@@ -10,11 +10,11 @@ from pydantic import ValidationError
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.orders import Order, OrderLine
-from ecom_rlve.envs.returns import eligibility
-from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.envs.world import Return, World
+from ecom_rlve.envs.world.eligibility import eligibility
+from ecom_rlve.envs.world.orders import Order, OrderLine
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import Return, World
 from ecom_rlve.models import DomainCode
 from ecom_rlve.streams import Streams
 

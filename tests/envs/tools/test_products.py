@@ -8,10 +8,10 @@ import pytest
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.errors import DomainError
-from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.catalog import CATALOG_SEARCH, SearchArgs
 from ecom_rlve.envs.tools.products import CATALOG_GET_PRODUCT, CATALOG_RERANK, ProductArgs, RerankArgs
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 from ecom_rlve.streams import Streams
 

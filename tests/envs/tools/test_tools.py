@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.returns import eligibility
-from ecom_rlve.envs.shop import Shop
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
-from ecom_rlve.envs.world import World
+from ecom_rlve.envs.world.eligibility import eligibility
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
 WorldOf = Callable[..., World]

@@ -1,0 +1,41 @@
+"""The brand of a product, and one spelling for every brand of a catalog."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ecom_rlve.catalog.rows.provenance import Details, Stated
+from ecom_rlve.catalog.rows.text import clean_text, is_mojibake
+
+_KEYS = ("brand", "brand name", "manufacturer")
+_MAX_BRAND = 80
+_PLACEHOLDERS = frozenset(
+    {"generic", "unknown", "n/a", "na", "none", "no brand", "nobrand", "unbranded", "brand", "oem", "other", "-", "—"}
+    | {"does not apply", "not applicable", "no", "null", "visit the store"}
+)
+
+
+def brand_of(details: Details, store: object) -> Stated[str] | None:
+    """Return the brand: from the details ``brand``, ``brand name``, ``manufacturer``, then the store; else None.
+
+    Values that name no brand ("Generic"), carry markup or were decoded wrongly are passed over.
+    """
+    for _, key, raw in (*details.stated(_KEYS), Stated(store, "store", store)):
+        if isinstance(raw, str) and not is_mojibake(raw) and not set("<>{}") & set(raw):
+            brand = clean_text(raw)
+            named = any(letter.isalnum() for letter in brand) and brand.casefold() not in _PLACEHOLDERS
+            if named and len(brand) <= _MAX_BRAND:
+                return Stated(brand, key, raw)
+    return None
+
+
+def one_spelling(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the spelling to use for every brand by its case-folded form: the most frequent, of equals the first.
+
+    >>> one_spelling({"dotn": 1, "Dotn": 2, "ACME": 1, "Acme": 1})
+    {'acme': 'ACME', 'dotn': 'Dotn'}
+    """
+    chosen: dict[str, str] = {}
+    for brand in sorted(counts, key=lambda brand: (-counts[brand], brand)):
+        chosen.setdefault(brand.casefold(), brand)
+    return dict(sorted(chosen.items()))

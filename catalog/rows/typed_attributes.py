@@ -1,0 +1,214 @@
+"""The discrete attributes of a product, read from its details and its own text.
+
+A stated value is kept only where the title, a feature or the description names it too: details are often filled in
+carelessly ("Item Form: Cream" on a brush), text is written for this product. Colours and materials that no detail
+states are taken from the text where it names exactly one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from ecom_rlve.catalog.rows.provenance import Details, Stated, agreed
+from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
+from ecom_rlve.catalog.shop_words.phrases import Found, Phrases, fold_words
+
+MAX_VALUE = 40
+"""Longest stated value that is read, in characters; longer ones are sentences."""
+KEYS: dict[str, tuple[str, ...]] = {
+    "color": ("color", "colour"),
+    "size": ("size",),
+    "material": ("material", "fabric type", "material type", "outer material", "metal type", "frame material"),
+    "style": ("style",),
+    "pattern": ("pattern",),
+    "connector_type": ("connector type",),
+    "item_form": ("item form",),
+    "finish_type": ("finish type", "finish"),
+    "skin_type": ("skin type",),
+    "age_range": ("age range (description)", "age range description", "age range"),
+    "scent": ("scent",),
+    "flavor": ("flavor", "flavour"),
+    "model": ("model name", "series"),
+}
+"""Which details state an attribute, in lower case."""
+
+_CLOSED = ("color", "size", "material", "style", "pattern", "age_range", "connector_type")
+"""Attributes whose values all come from the vocabulary; the others take any short value."""
+_PLACEHOLDERS = frozenset(
+    ("other", "others", "none", "unknown", "generic", "n a", "na", "does not apply", "not applicable", "assorted")
+)
+_SEVERAL = re.compile(r"[{}<>\[\]|;,/]")
+_PARENTHESIS = re.compile(r"\([^()]*\)")
+_INCH = re.compile(r"(?<=\d)\s*(?:inch(?:es)?\b|in\b\.?|[\"”″])", re.IGNORECASE)
+_SHOE_SIZE = re.compile(r"(eu|us|uk) ?(\d{1,2}(?:\.5)?)")
+_MEASURED = re.compile(r"\d+(?:\.\d+)?(?: (?:inch|cm|mm))?")
+_COLOR_FEATURE = re.compile(r"colou?r\s*[:：]\s*(.*)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class ProductText:
+    """The words of a product's own text."""
+
+    raw_title: str
+    title: Sequence[str]
+    features: Sequence[str]
+    """Raw features."""
+    everything: Sequence[str]
+    """Words of title, features and description."""
+
+    @classmethod
+    def of(cls, title: str, features: Sequence[str], description: str, brand: str | None) -> ProductText:
+        """Read a product's text; a brand at the head of the title says nothing about the thing ("Blue Hawk")."""
+        words = _words(title)
+        own = _words(brand or "")
+        return cls(
+            raw_title=title,
+            title=words[len(own) :] if words[: len(own)] == own else words,
+            features=tuple(features),
+            everything=_words(". ".join([title, *features, description])),
+        )
+
+
+def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated[str]]:
+    """Return canonical lower-case values by attribute, each with its origin."""
+    values: dict[str, Stated[str]] = {}
+    for name, keys in KEYS.items():
+        stated = agreed(_read(name, details.stated(keys)))
+        if name in ("color", "material"):
+            stated = _reconciled(name, stated, text)
+        if stated is not None and _is_named(name, stated.value, text.everything):
+            values[name] = stated
+    return values
+
+
+def spellings(name: str) -> Iterator[str]:
+    """Yield every spelling of every value of an attribute that has a vocabulary; nothing for the others."""
+    for value, others in _vocabulary().get(name, {}).items():
+        if value:
+            yield value
+            yield from others
+
+
+def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
+    """Return what details and text agree on: one of them where the other is silent, None where they differ."""
+    titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
+    if titled:
+        return agreed([*([stated] if stated else ()), *titled])
+    if stated is not None:
+        return stated
+    if name == "material":
+        lines = [(feature, _materials_of_whole(_words(feature))) for feature in text.features]
+    else:
+        colors = [(feature, _COLOR_FEATURE.match(feature)) for feature in text.features]
+        lines = [(feature, _values(name, _words(match[1]))) for feature, match in colors if match]
+    return agreed(Stated(value, "features", feature) for feature, values in lines for value in values)
+
+
+def _read(name: str, statements: Iterable[Stated[object]]) -> Iterator[Stated[str]]:
+    for stated in statements:
+        value = _canonical(name, stated.value)
+        if value is not None:
+            yield Stated(value, stated.key, stated.raw)
+
+
+def _canonical(name: str, raw: object) -> str | None:
+    if isinstance(raw, list) and len(raw) == 1:
+        raw = raw[0]
+    if not isinstance(raw, str) or len(raw) > MAX_VALUE or is_mojibake(raw) or not is_latin(raw):
+        return None
+    value = clean_text(raw).casefold()
+    if " ".join(fold_words(value)) in _PLACEHOLDERS or "<" in raw or "{" in raw:
+        return None
+    if name == "size":
+        return _size(value)
+    if name in _CLOSED:
+        return _only(_values(name, _words(value)))
+    return None if not fold_words(value) or _SEVERAL.search(value) else value
+
+
+def _size(value: str) -> str | None:
+    shoe = _shoe_size(value)
+    if shoe:
+        return shoe
+    value = _INCH.sub(" inch", _PARENTHESIS.sub(" ", value)).strip()
+    words = fold_words(value)
+    found = _phrases("size").find(words)
+    if len(found) == 1 and found[0].words == len(words):
+        return found[0].value
+    return value if _MEASURED.fullmatch(value) else None
+
+
+def _shoe_size(value: str) -> str | None:
+    """Return one of the sizes of "US 6 | EU 36", stated in either order: the European one where there is one."""
+    sides = [_SHOE_SIZE.fullmatch(side.strip()) for side in re.split(r"[|/]", value)]
+    sizes = {side[1]: f"{side[1]} {side[2]}" for side in sides if side}
+    return sizes[min(sizes)] if len(sizes) == len(sides) else None
+
+
+def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
+    if value in _vocabulary().get(name, {}):
+        return value in _values(name, words)
+    wanted = fold_words(value)
+    if name == "size" and all(map(str.isdecimal, wanted)):
+        wanted = ["size", *wanted]
+    return any(list(words[at : at + len(wanted)]) == wanted for at in range(len(words) - len(wanted) + 1))
+
+
+def _values(name: str, words: Sequence[str]) -> list[str]:
+    if name == "color":
+        # "Rose gold plated" and "sterling silver" name what a thing is made of, not its colour.
+        metal = {at for found in _phrases("material").find(words) if found.words > 1 for at in found.places}
+        words = ["" if at in metal else word for at, word in enumerate(words)]
+    return [found.value for found in _phrases(name).find(words) if found.value and not _is_letter(found, words)]
+
+
+def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
+    """Tell whether a value was found as a single letter ("M", "L"), which occurs in any text for other reasons."""
+    return found.words == 1 and len(words[found.at]) == 1
+
+
+def _clear_values(name: str, words: Sequence[str]) -> list[str]:
+    """Return the values that words alone are proof of: "cream" in a title need not be a colour."""
+    unclear = _file()["only_where_stated"][name]
+    return [value for value in _values(name, words) if value not in unclear]
+
+
+def _materials_of_whole(words: Sequence[str]) -> list[str]:
+    """Return the materials named, without those right before a part: "rubber sole" is not said of the product."""
+    parts, unclear = _file()["parts"], {"", *_file()["only_where_stated"]["material"]}
+    named = [found for found in _phrases("material").find(words) if found.value not in unclear]
+    return [found.value for found in named if (*words, "")[found.places.stop] not in parts]
+
+
+def _only(values: Iterable[str | None]) -> str | None:
+    distinct = {value for value in values if value is not None}
+    return distinct.pop() if len(distinct) == 1 else None
+
+
+def _words(text: str) -> list[str]:
+    return fold_words(_INCH.sub(" inch", text))
+
+
+@cache
+def _file() -> dict[str, Any]:
+    text = resources.files("ecom_rlve.catalog.data").joinpath("attribute_words.json").read_text("utf-8")
+    table: dict[str, Any] = json.loads(text)
+    return table
+
+
+def _vocabulary() -> dict[str, dict[str, list[str]]]:
+    """Return spellings by value and attribute; the value "" lists phrases that only look like one."""
+    vocabulary: dict[str, dict[str, list[str]]] = _file()["vocabulary"]
+    return vocabulary
+
+
+@cache
+def _phrases(name: str) -> Phrases[str]:
+    values = _vocabulary()[name].items()
+    return Phrases((spelling, value) for value, others in values for spelling in (value, *others))

@@ -1,0 +1,39 @@
+"""The rows of broad filters: few in number, asked for again and again ("in stock, within five days"), dear to find."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.constraints import Constraint
+from ecom_rlve.catalog.vectors.inverted_index import EXACT_ROWS
+
+_HELD = 4
+Rows = NDArray[np.int32]
+
+
+class BroadFilters:
+    """Holds what passes the last few broad filters. Safe to use from several threads; changes nothing that is seen."""
+
+    def __init__(self) -> None:
+        self._held: dict[tuple[Constraint, ...], Rows] = {}
+        self._lock = Lock()
+
+    def get(self, constraints: tuple[Constraint, ...], make: Callable[[], Rows | None]) -> Rows | None:
+        """Return what ``make`` makes of the constraints; more than EXACT_ROWS: the same read-only array each time."""
+        with self._lock:
+            rows = self._held.pop(constraints, None)
+            if rows is not None:
+                self._held[constraints] = rows
+                return rows
+        made = make()
+        if made is not None and len(made) > EXACT_ROWS:
+            made.flags.writeable = False
+            with self._lock:
+                self._held[constraints] = made
+                while len(self._held) > _HELD:
+                    del self._held[next(iter(self._held))]
+        return made

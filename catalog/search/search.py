@@ -1,0 +1,232 @@
+"""Search over one catalog: by words, or by price, rating and delivery; over all rows or those that pass filters.
+
+A text search takes the nearest products by embedding and orders the first of them by how many of the query's words
+they have, weighted by rarity. Everything is exact integer arithmetic with ties broken by row, so that a page is the
+same on every machine, and the first results for k are the first of those for any larger k.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.columns.words import Bags, split_words
+from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, satisfied
+from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
+from ecom_rlve.catalog.search.folder import Facts, Folder, Memory, SealedFolder
+from ecom_rlve.catalog.search.stages import (
+    SCAFFOLDING,
+    Parts,
+    Progress,
+    build,
+    identity_of,
+    opened,
+)
+from ecom_rlve.catalog.vectors.embedders import QueryEmbedder
+from ecom_rlve.catalog.vectors.index import VectorIndex, check_fingerprint
+
+SortKey = Literal["price_asc", "rating_desc", "ship_days_asc"]
+Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
+RERANK_DEPTH = 256
+"""Nearest rows that are ordered by their words; the rest follows by embedding alone."""
+_SUBFOLDER = "search"
+_CACHED_QUERIES = 4_096
+_POSTING_SHARE = 16
+"""Above one row in this many, a scan of whole columns is cheaper than looking up rows one by one."""
+_log = logging.getLogger(__name__)
+
+
+class Search:
+    """Ranks the products of a catalog. Safe to use from several threads."""
+
+    def __init__(
+        self, catalog: Catalog, bags: Bags, embedder: QueryEmbedder, index: VectorIndex, orders: Orders
+    ) -> None:
+        """``orders`` holds for each sort key all rows in order, unknown last, and the place of each row in it."""
+        check_fingerprint(index, catalog.fingerprint)
+        if index.size != catalog.size or bags.size != catalog.size:
+            raise IndexMismatchError(f"the index holds {index.size} products, the catalog {catalog.size}")
+        self.catalog = catalog
+        self.bags, self.embedder, self.index = bags, embedder, index
+        self._orders = orders
+        self._vector_of = lru_cache(_CACHED_QUERIES)(embedder.encode)
+
+    @classmethod
+    def build(cls, catalog: Catalog) -> Search:
+        """Fit the local embedder on the catalog and index every product, in memory."""
+        return cls._of(catalog, build(catalog, Memory(), identity_of(catalog))[0])
+
+    @classmethod
+    def write(
+        cls,
+        catalog: Catalog,
+        directory: Path,
+        *,
+        embedder: str = "local",
+        index: str = "auto",
+        workers: int = 1,
+        progress: Progress | None = None,
+    ) -> Facts:
+        """Write all that :meth:`open` needs into ``directory`` and return what there is to say of it.
+
+        ``embedder`` is ``local`` or ``st:MODEL``, ``index`` is ``auto`` (by size), ``flat`` or ``ivf``. A build that
+        was killed goes on after its last finished stage and gives the same bytes; a finished one is kept. ``workers``
+        is the number of processes and threads. Raises :class:`CatalogError`.
+        """
+        identity = identity_of(catalog, embedder, index)
+        home = directory / _SUBFOLDER
+        try:
+            kept = SealedFolder(home)
+            if kept.identity == identity:
+                kept.sweep()
+                return kept.facts
+        except IndexMismatchError as error:
+            _log.info("building the search index: %s", error)
+        try:
+            return _written(catalog, home, identity, workers, progress)
+        except OSError as error:
+            raise CatalogError(
+                f"the search index cannot be written to {home}: {error}; make room or choose another folder and start "
+                "again: what is finished is kept"
+            ) from error
+
+    @classmethod
+    def open(cls, catalog: Catalog, directory: Path) -> Search:
+        """Open what :meth:`write` made for this catalog, memory-mapped.
+
+        Raises :class:`IndexMismatchError` where it is unfinished, incomplete or of another catalog.
+        """
+        folder = SealedFolder(directory / _SUBFOLDER)
+        return cls._of(catalog, opened(catalog, folder))
+
+    @classmethod
+    def open_or_build(cls, catalog: Catalog, cache_dir: Path | None) -> Search:
+        """Open what was built before for this catalog under ``cache_dir``; build it where that is absent or damaged.
+
+        What was built is kept there for the next start; a directory that cannot be written costs only that.
+        """
+        if cache_dir is None:
+            return cls.build(catalog)
+        identity = identity_of(catalog)
+        home = cache_dir / f"search-{catalog.fingerprint}"
+        try:
+            return cls._of(catalog, _verified(catalog, home, identity))
+        except IndexMismatchError as error:
+            _log.info("building the search index: %s", error)
+        try:
+            _replace(catalog, home, identity)
+        except OSError as error:
+            _log.warning("the search index is not kept for the next start: %s", error)
+            return cls.build(catalog)
+        return cls._of(catalog, _verified(catalog, home, identity))
+
+    @classmethod
+    def _of(cls, catalog: Catalog, parts: Parts) -> Search:
+        return cls(catalog, parts.bags, parts.embedder, parts.index, parts.orders)
+
+    def rank(
+        self, query: str, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
+    ) -> NDArray[np.int32]:
+        """Return at most ``k`` of the different ``rows`` (None: all), the best match first, ties by row.
+
+        A query without any known word or word part matches all equally: rows come in ascending order. ``without`` names
+        a few rows that are left out: cheaper than taking them out of many ``rows``.
+        """
+        if k < 1:
+            return np.zeros(0, dtype=np.int32)
+        vector = self._vector_of(query)
+        if not vector.any():
+            return _less(_first(self.catalog.size, rows, k + len(without)), without)[:k]
+        fetched = max(k, RERANK_DEPTH)
+        index, asked = self.index, fetched + len(without)
+        found = index.search(vector, asked) if rows is None else index.search_subset(vector, rows, asked)
+        found = _less(found, without)[:fetched]
+        head = found[:RERANK_DEPTH]
+        head = head[np.argsort(-self.bags.overlap(split_words(query), head), kind="stable")]
+        return np.concatenate((head, found[RERANK_DEPTH:]))[:k]
+
+    def order(
+        self, key: SortKey, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
+    ) -> NDArray[np.int32]:
+        """Return at most ``k`` of the different ``rows`` (None: all) sorted by ``key``, unknown last, ties by row.
+
+        A price "from 12.99" is no known price. ``without`` names a few rows that are left out.
+        """
+        everything, place = self._orders[key]
+        if k < 1:
+            return everything[:0]
+        asked = k + len(without)
+        if rows is None:
+            return _less(everything[:asked], without)[:k]
+        places = place[rows]
+        if asked < len(places):
+            places = np.partition(places, asked - 1)[:asked]
+        return _less(everything[np.sort(places)[:asked]], without)[:k]
+
+
+def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray[np.int32] | None:
+    """Return the rows that meet every constraint, ascending; None where there is no constraint."""
+    if not constraints:
+        return None
+    lists = [(_posting_list(catalog, constraint), place) for place, constraint in enumerate(constraints)]
+    known = [(len(rows), place, rows) for rows, place in lists if rows is not None]
+    if known:
+        count, first, rows = min(known, key=lambda entry: entry[:2])
+        if count * _POSTING_SHARE <= catalog.size:
+            return all_satisfied(catalog, (*constraints[:first], *constraints[first + 1 :]), rows)
+    met = satisfied(catalog, constraints[0], slice(None))
+    for constraint in constraints[1:]:
+        met &= satisfied(catalog, constraint, slice(None))
+    return np.flatnonzero(met).astype(np.int32)
+
+
+def _less(rows: NDArray[np.int32], without: Collection[int]) -> NDArray[np.int32]:
+    return rows[~np.isin(rows, list(without))] if without else rows
+
+
+def _posting_list(catalog: Catalog, constraint: Constraint) -> NDArray[np.int32] | None:
+    """Return the rows of an equality on a coded column; None for any other constraint."""
+    column = catalog.column(constraint.attribute)
+    if constraint.op is not Op.EQ or column.vocabulary is None or not isinstance(constraint.value, str):
+        return None
+    code = column.encode(constraint.value)
+    return column.postings.rows(-1 if code is None else int(code))
+
+
+def _written(catalog: Catalog, home: Path, identity: Facts, workers: int, progress: Progress | None) -> Facts:
+    folder = Folder(home, identity)
+    _, facts = build(catalog, folder, identity, workers, progress)
+    folder.seal(SCAFFOLDING, facts)
+    return facts
+
+
+def _verified(catalog: Catalog, home: Path, identity: Facts) -> Parts:
+    """Return what a folder holds where every byte of it is as it was written for ``identity``."""
+    folder = SealedFolder(home, is_verified=True)
+    if folder.identity != identity:
+        raise IndexMismatchError(f"{home} was built for {folder.identity}, not for {identity}")
+    return opened(catalog, folder)
+
+
+def _replace(catalog: Catalog, home: Path, identity: Facts) -> None:
+    """Build beside ``home`` and move it into place, so that another process never sees a part of it."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{home.name}-", dir=home.parent, ignore_cleanup_errors=True) as room:
+        fresh = Path(room, "fresh")
+        _written(catalog, fresh, identity, workers=1, progress=None)
+        if home.exists():
+            os.rename(home, Path(room, "old"))
+        os.rename(fresh, home)
+
+
+def _first(size: int, rows: NDArray[np.int32] | None, k: int) -> NDArray[np.int32]:
+    return np.arange(min(k, size), dtype=np.int32) if rows is None else np.sort(rows)[:k]

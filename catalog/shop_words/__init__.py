@@ -1,0 +1,1 @@
+"""What shops write: names of kinds, prices, units, values of variants."""

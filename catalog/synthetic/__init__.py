@@ -1,0 +1,1 @@
+"""The procedural default catalog."""

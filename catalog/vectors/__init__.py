@@ -1,0 +1,1 @@
+"""Texts as vectors and the indexes that find the nearest ones."""

@@ -1,0 +1,101 @@
+"""Whether bad answers are the agent's fault and nothing worse: a format failure or a score, never an exception."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from math import inf, isfinite, nan
+from typing import Any, Protocol
+
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.errors import EnvironmentFaultError
+from ecom_rlve.models import Termination
+
+_SCALARS = {"string", "number", "integer", "boolean"}
+_MANY = 10_000
+
+
+class Solved(Protocol):
+    """An episode of the environment's own solution."""
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """The action that ended it."""
+
+
+def check_schema(environment: Environment[Any]) -> None:
+    """Require a flat JSON schema that holds every field of the answer: scalars, enums, lists of scalars."""
+    schema, where = environment.answer_schema(), f"{environment.id}: the answer schema"
+    json.dumps(schema, allow_nan=False)
+    fields = schema["properties"]
+    if set(fields) != set(environment.answer.model_fields) or "done" not in fields:
+        raise EnvironmentFaultError(
+            f"{where} has {sorted(fields)}, the answer {sorted(environment.answer.model_fields)}"
+        )
+    if schema["type"] != "object" or schema["additionalProperties"] is not False:
+        raise EnvironmentFaultError(f"{where} must be a closed object")
+    for name, field in fields.items():
+        kind = field.get("type")
+        of = field.get("items", {}).get("type") if kind == "array" else kind
+        kinds = set(of) if isinstance(of, list) else {of}
+        if not kinds <= _SCALARS and not ("enum" in field and kind is None):
+            raise EnvironmentFaultError(f"{where}: {name} is neither a scalar nor a list of scalars: {field}")
+
+
+def check_answers(start: Callable[[], Episode], solved: Solved) -> None:
+    """Require that every bad answer ends in a score below the maximum or in a format failure."""
+    for answer in _bad_answers(start()):
+        for done in (True, False):
+            episode = start()
+            _check_score(episode, {"done": done, **answer})
+    for change in ({"no_such_field": 1}, {"done": "true"}, {"done": None}, {"done": 1}):
+        episode = start()
+        result = episode.step({"answer": {**solved.last["answer"], **change}}).result
+        if result is None or result.termination is not Termination.FORMAT_FAILURE or result.r_total != -1.0:
+            raise EnvironmentFaultError(f"{episode.environment.id}: an answer with {change} is no format failure")
+
+
+def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
+    where = f"{episode.environment.id}: the answer {repr(answer)[:200]}"
+    try:
+        seen = episode.step({"answer": answer})
+        if not seen.done and not answer["done"]:
+            seen = episode.step({"answer": {"done": True, **dict.fromkeys(_required(episode), "x")}})
+    except Exception as error:
+        raise EnvironmentFaultError(f"{where} raises {error!r}") from error
+    result = seen.result
+    if result is None:
+        if episode.environment.is_journey:
+            return
+        raise EnvironmentFaultError(f"{where} does not end the episode")
+    numbers = (result.r_task, result.r_eff, result.r_hall, result.r_total)
+    if not all(isfinite(number) and -1 <= number <= 1 for number in numbers):
+        raise EnvironmentFaultError(f"{where} scores {numbers}")
+    if result.is_correct or result.r_task == 1:
+        raise EnvironmentFaultError(f"{where} is correct, though nothing was done")
+
+
+def _required(episode: Episode) -> list[str]:
+    return [
+        name
+        for name, field in episode.environment.answer.model_fields.items()
+        if field.is_required() and name != "done"
+    ]
+
+
+def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:
+    world = episode.scenario.world
+    ids = world.shop.catalog.ids
+    foreign = [str(ids[at * len(ids) // 7]) for at in range(7)]
+    base = dict.fromkeys(_required(episode), episode.environment.id)
+    yield base
+    yield {**base, "no_such_field": 1}
+    values: list[Any] = [
+        nan, inf, -inf, 1e308, -5, -0.01, 0, 10**400, True, None, "", "none of this world", "x" * 100_000, "NaN",
+        "-5", "2025-02-31", [], [""], ["none"], foreign, foreign[:1] * 3, [None], [1], [[]], {}, {"a": 1},
+        [str(at) for at in range(_MANY)], [str(ids[at % len(ids)]) for at in range(_MANY)],
+    ]  # fmt: skip
+    for name in episode.environment.answer.model_fields:
+        if name != "done":
+            yield from ({**base, name: value} for value in values)

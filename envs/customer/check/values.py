@@ -1,0 +1,146 @@
+"""The facts that a text must say, and how each may be spelled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+from rapidfuzz.distance import OSA
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.envs.customer.check.lexicon import names_of_fact, names_of_kind
+from ecom_rlve.envs.customer.check.sheet import folded, phrases_in
+from ecom_rlve.envs.language.acts import Fact, Mention
+from ecom_rlve.envs.language.phrases import LABELS, spellings
+
+NAMES = frozenset(label.casefold() for label in LABELS.values())
+"""What facts are called, which may be a fact's value too: the price may be what matters most."""
+FUZZY_LETTERS = 6
+"""A value of fewer letters must be spelled as it is; a longer one may have one slip of the pen."""
+_SPELLED_OTHERWISE = (("colour", "color"), ("grey", "gray"), ("fibre", "fiber"), ("aluminium", "aluminum"))
+_DIGIT = re.compile(r"\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One fact that the text must say."""
+
+    thing: str
+    """The noun of what it is a fact of, folded; empty where that goes without saying."""
+    fact: Fact
+    spelled: tuple[str, ...]
+    """How it may be spelled, folded, longest first."""
+    shape: str
+    """``word``, ``count``, ``need``, or for numbers the unit, ``$``, ``day`` or ``number``: what it could be mistaken
+    for."""
+
+    @property
+    def exactly(self) -> str:
+        """The value as it may stand in a text, with its direction: ``at most $30.00``."""
+        said, op = spellings(self.fact)[0], self.fact.constraint.op
+        if self.shape in ("word", "count", "need") or self.fact.spelled:
+            return said
+        return {Op.AT_MOST: "at most ", Op.AT_LEAST: "at least "}.get(op, "") + said
+
+    @property
+    def label(self) -> str:
+        """What a person calls what the fact is about."""
+        return _label_of(self.fact)
+
+    @property
+    def demand(self) -> str:
+        """What the text must say, for a retry."""
+        if self.shape == "count":
+            return f"'{self.exactly} {self.thing}'".replace(" '", "'")
+        return f"'{self.exactly}' ({self.label}{f' of the {self.thing}' if self.thing else ''})"
+
+    @property
+    def needed(self) -> str:
+        """The noun of a thing that is needed."""
+        return folded(str(self.fact.constraint.value))
+
+
+def wanted_of(mentions: Sequence[Mention]) -> tuple[Wanted, ...]:
+    """Return the facts of the mentions in their order, each once."""
+    pairs = dict.fromkeys((folded(mention.singular), fact) for mention in mentions for fact in mention.facts)
+    return tuple(_wanted(thing, fact) for thing, fact in pairs)
+
+
+def _wanted(thing: str, fact: Fact) -> Wanted:
+    shape = shape_of(fact)
+    if isinstance(fact.constraint.value, tuple) and not fact.spelled:
+        values = [folded(value) for value in fact.constraint.value]
+        orders = permutations(values) if len(values) <= 3 else [tuple(values)]
+        spelled = [" or ".join(order) for order in orders]
+    else:
+        spelled = [folded(text) for text in spellings(fact)]
+    if shape == "word":
+        spelled += [text.replace("-", " ") for text in spelled] + [text.replace(" ", "-") for text in spelled]
+        spelled += [text.replace(*pair) for text in spelled for way in _SPELLED_OTHERWISE for pair in (way, way[::-1])]
+    return Wanted(thing, fact, tuple(sorted(dict.fromkeys(spelled), key=len, reverse=True)), shape)
+
+
+def shape_of(fact: Fact) -> str:
+    """Return what a fact's value looks like, see :attr:`Wanted.shape`."""
+    value = fact.constraint.value
+    if fact.slot == "quantity" and fact.kind is None:
+        return "count"
+    if fact.slot == "need":
+        return "need"
+    if not fact.spelled and isinstance(value, str | tuple):
+        return "word"
+    said = spellings(fact)[0]
+    if said.startswith("$"):
+        return "$"
+    if not fact.spelled:
+        attribute = ATTRIBUTES.get(fact.constraint.attribute)
+        return fact.unit or (attribute.unit if attribute else "") or fact.constraint.attribute
+    return "number" if said.isdigit() else "day"
+
+
+def is_slip(text: str, value: str, vocabulary: frozenset[str]) -> bool:
+    """Tell whether a casefolded text is a value with one slip of the pen, and as near to no other value.
+
+    A slip is a letter missing, doubled or wrong, or two letters changed in order, behind the first letter.
+    """
+    if len(value) < FUZZY_LETTERS or text[:1] != value[:1] or abs(len(text) - len(value)) > 1 or text in vocabulary:
+        return False
+    if _DIGIT.findall(text) != _DIGIT.findall(value) or OSA.distance(text, value, score_cutoff=1) > 1:
+        return False
+    return not any(OSA.distance(text, other, score_cutoff=1) <= 1 for other in vocabulary if other != value)
+
+
+def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return names by which a number would be called something else, and those of which one must be there."""
+    kind = wanted.fact.kind
+    if wanted.shape in ("word", "count", "need"):
+        labels = _other_labels(wanted, alike) if wanted.shape == "word" else ()
+        # "The price" is said of many things; that it matters most is said by other words.
+        return labels, tuple(sorted(names_of_kind(kind))) if kind and NAMES.intersection(wanted.spelled) else ()
+    own = names_of_fact(wanted.fact)
+    theirs = {name for fact in alike if fact.slot != wanted.fact.slot for name in names_of_fact(fact)}
+    theirs = {name for name in theirs if not any(True for mine in own for _ in phrases_in(mine, name))}
+    distinct = own - theirs
+    forms = [] if kind is None else [kind.label, *(text for pair in kind.forms for text in pair)]
+    is_named = (
+        theirs
+        and forms
+        and all(any(True for name in distinct for _ in phrases_in(text.casefold(), name)) for text in forms)
+    )
+    return tuple(sorted(theirs)), tuple(sorted(distinct)) if is_named else ()
+
+
+def _other_labels(wanted: Wanted, alike: Sequence[Fact]) -> tuple[str, ...]:
+    """Return what other facts of words are called, by which a word would be taken for a value of theirs."""
+    own = names_of_fact(wanted.fact).union(wanted.spelled)
+    labels = {
+        _label_of(fact).casefold() for fact in alike if fact.constraint.attribute != wanted.fact.constraint.attribute
+    }
+    return tuple(sorted(label for label in labels if not any(True for mine in own for _ in phrases_in(mine, label))))
+
+
+def _label_of(fact: Fact) -> str:
+    return fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]

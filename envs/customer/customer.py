@@ -1,0 +1,270 @@
+"""The customer: picks what is said, hides, answers, corrects, loses patience (SPEC §7). Never words anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from ecom_rlve.envs.customer.hearing.question_words import with_kinds
+from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Reply, Understood
+from ecom_rlve.envs.goal import Review, Slot
+from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.streams import Streams
+
+if TYPE_CHECKING:
+    from ecom_rlve.envs.environment import Environment
+    from ecom_rlve.envs.scenario import Scenario
+
+_FACTS_PER_QUESTION = 3
+_NAMED_AT_MOST = 3
+_PATIENCE = 3
+_DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
+
+
+@dataclass(slots=True)
+class _Draft:
+    acts: list[Act] = field(default_factory=list)
+    told_new: bool = False
+    fell_back: bool = False
+    confirmed: bool = False
+    named_nothing: bool = False
+    is_tiresome: bool = False
+
+
+class Customer:
+    """One customer in one intent. Deterministic but for the choice of what is left out at first."""
+
+    def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
+        self._environment = environment
+        self._scenario = scenario
+        self._said = self._said_at_first(streams)
+        self.left_out = len(scenario.slots) - len(self._said)
+        self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
+        kinds = {slot.fact.kind for slot in scenario.slots if slot.fact.kind is not None}.union(scenario.unknown)
+        self._kinds = tuple(sorted(kinds, key=lambda kind: kind.name))
+        self._forgotten = {kind.name for kind in scenario.unknown}
+        self._refused: set[Slot] = set()
+        self._named: Counter[Slot | None] = Counter()
+        self._free_asked: set[tuple[int | None, str]] = set()
+        self._told_nothing_left = False
+        self._confirmed = False
+        self._fallback: Act | None = None
+        self._stockout_excused = False
+        self._reread_excused = False
+        self._tired = 0
+
+    def _said_at_first(self, streams: Streams) -> set[Slot]:
+        """Draw what is not left out of the first message."""
+        slots, p_missing = self._scenario.slots, self._scenario.world.axes.p_missing
+        draws = streams.stream("omission").random(len(slots)).tolist()
+        return {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
+
+    def open(self) -> tuple[Act, ...]:
+        """Return the first act: what is essential, and the slots that were not left out."""
+        return (self._environment.opening(self._scenario, self._said),)
+
+    def reply(self, turn: ClosedTurn) -> Reply:
+        """Return the reaction to a closed turn."""
+        draft = _Draft()
+        if not (turn.message or turn.questions or turn.changed or turn.answer):
+            return self._settle(draft, turn)
+        readings = self._readings(turn.message, turn.questions, turn.understood)
+        claims_stockout = [item for reading in readings for item in reading.sold_out]
+        claims_done = any(reading.claims_done for reading in readings) or turn.answer is not None
+        if claims_stockout and self._environment.replaces_sold_out:
+            self._hear_of_stockout(claims_stockout, draft)
+        self._answer(readings, is_open=not claims_stockout and not claims_done, draft=draft)
+        if turn.changed or claims_done:
+            self._look(self._environment.review(self._scenario, turn.answer), turn.changed, draft)
+        if claims_stockout and not draft.acts:
+            draft.acts.append(Act(ActKind.CONTINUE))
+        return self._settle(draft, turn)
+
+    def unclear(self, message: str, questions: tuple[str, ...]) -> list[str]:
+        """Return the texts that ask something in which the rules find no topic."""
+        texts = (message, *questions) if message else questions
+        readings = self._readings(message, questions, NOTHING_UNDERSTOOD)
+        return [
+            text
+            for text, reading in zip(texts, readings, strict=True)
+            if reading.is_question and not (reading.asked or reading.unknowable or reading.claims_done)
+        ]
+
+    def topics(self) -> dict[str, str]:
+        """Return what a question may be about: names of facts, and what a person calls each."""
+        return {
+            slot.name: slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
+            for slot in self._scenario.slots
+        }
+
+    def _readings(self, message: str, questions: tuple[str, ...], understood: Understood) -> list[Reading]:
+        topics = self._topics()
+        readings = [read(message, topics)] if message else []
+        readings += [read(question, topics, asked_directly=True) for question in questions]
+        if not understood:
+            return readings
+        known = self.topics()
+        texts = (message, *questions) if message else questions
+        named = [tuple(name for name in understood.get(text, ()) if name in known) for text in texts]
+        return [
+            reading if reading.asked or not names else replace(reading, asked=tuple((None, name) for name in names))
+            for reading, names in zip(readings, named, strict=True)
+        ]
+
+    def _topics(self) -> Topics:
+        world = self._scenario.world
+        return Topics(
+            items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
+            value_index=world.shop.value_index,
+            titles={},
+            phrases=with_kinds(self._kinds),
+        )
+
+    def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
+        subject = self._scenario.subjects[item]
+        return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots))
+
+    def _hear_of_stockout(self, items: list[int | None], draft: _Draft) -> None:
+        missing = self._environment.sold_out_item(self._scenario)
+        if missing is not None and (missing in items or None in items):
+            self._fallback = self._environment.fall_back(self._scenario, missing)
+            told = {fact for mention in self._fallback.mentions for fact in mention.facts}
+            self._said.update(slot for slot in self._scenario.slots if slot.fact in told)
+            draft.acts.append(self._fallback)
+            draft.fell_back = True
+        elif self._fallback is not None:
+            draft.acts.append(self._fallback)
+            draft.is_tiresome = True
+        else:
+            named = [self._mention(item, ()) for item in dict.fromkeys(items) if item is not None]
+            draft.acts.append(Act(ActKind.STILL_THERE, tuple(named)))
+            draft.is_tiresome = True
+
+    def _answer(self, readings: list[Reading], *, is_open: bool, draft: _Draft) -> None:
+        asked = list(dict.fromkeys(pair for reading in readings for pair in reading.asked))
+        unknowable = tuple(dict.fromkeys(name for reading in readings for name in reading.unknowable))
+        if asked:
+            self._answer_named(asked, draft)
+        if unknowable:
+            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=unknowable))
+        if is_open and not asked and not unknowable and any(reading.is_question for reading in readings):
+            named = {item for reading in readings for item in reading.items}
+            self._answer_unnamed(named, draft)
+
+    def _answer_named(self, asked: list[tuple[int | None, str]], draft: _Draft) -> None:
+        told: list[Slot] = []
+        free: list[tuple[int | None, str]] = []
+        unknown: list[tuple[int | None, str]] = []
+        room = _FACTS_PER_QUESTION
+        for item, attribute in asked:
+            about = [slot for slot in self._scenario.slots if item in (None, slot.item) and _is_about(slot, attribute)]
+            fresh = [slot for slot in about if slot not in self._said and slot not in told]
+            chosen = (fresh or [slot for slot in about if slot not in told])[:room]
+            told += chosen
+            room -= len(chosen)
+            if not about and not self._leaves_free(item, attribute):
+                unknown.append((item, attribute))
+            elif not about and room:
+                free.append((item, attribute))
+                room -= 1
+        draft.told_new = any(slot not in self._said for slot in told)
+        if told:
+            draft.acts.append(self._tell(told))
+        if free:
+            items = dict.fromkeys(item for item, _ in free if item is not None)
+            mentions = tuple(self._mention(item, ()) for item in items)
+            draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, tuple(dict.fromkeys(name for _, name in free))))
+        if unknown:
+            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=tuple(dict.fromkeys(name for _, name in unknown))))
+        is_repeated = (bool(told) and not draft.told_new) or (bool(free) and set(free) <= self._free_asked)
+        draft.is_tiresome |= is_repeated and not draft.told_new
+        self._free_asked.update(free)
+
+    def _leaves_free(self, item: int | None, name: str) -> bool:
+        """Tell whether any value of what is no slot will do; else the customer does not know it."""
+        return name not in self._forgotten and self._environment.leaves_free(self._scenario, item, name)
+
+    def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
+        draft.named_nothing = True
+        unsaid = [slot for slot in self._scenario.slots if slot not in self._said]
+        chosen = [slot for slot in unsaid if slot.item in items] or unsaid
+        if chosen:
+            draft.acts.append(self._tell(chosen[:1]))
+            return
+        draft.acts.append(Act(ActKind.NOTHING_LEFT))
+        draft.is_tiresome |= self._told_nothing_left
+        self._told_nothing_left = True
+
+    def _tell(self, slots: list[Slot]) -> Act:
+        self._said.update(slots)
+        items = dict.fromkeys(slot.item for slot in slots)
+        mentions = tuple(self._mention(item, [slot for slot in slots if slot.item == item]) for item in items)
+        return Act(ActKind.ANSWER, mentions)
+
+    def _look(self, review: Review, changed: bool, draft: _Draft) -> None:
+        before = len(draft.acts)
+        for slot in review.wrong:
+            self._correct(slot, review, draft)
+        if review.stray and self._named[None] < _NAMED_AT_MOST:
+            draft.acts.append(Act(ActKind.REJECT))
+            draft.is_tiresome |= self._named[None] > 0
+            self._named[None] += 1
+        # A refused slot that a fallback has replaced is nothing to wait for.
+        is_waiting = any(slot in self._refused and slot not in self._said for slot in self._scenario.slots)
+        if review.complete and not self._confirmed and not is_waiting:
+            draft.acts.append(Act(ActKind.CONFIRM))
+            self._confirmed = draft.confirmed = True
+        elif len(draft.acts) == before:
+            draft.is_tiresome |= not changed
+            if not draft.acts:
+                draft.acts.append(Act(ActKind.CONTINUE))
+
+    def _correct(self, slot: Slot, review: Review, draft: _Draft) -> None:
+        """Name one wrong slot: with its value where that was said before, else refuse it once and be silent."""
+        attribute = (slot.fact.constraint.attribute,)
+        if slot not in self._said:
+            if slot not in self._refused and not review.hides_unsaid:
+                self._refused.add(slot)
+                draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, ()),), attribute))
+            return
+        if self._named[slot] == _NAMED_AT_MOST:
+            return
+        self._named[slot] += 1
+        draft.is_tiresome |= self._named[slot] > 1
+        draft.acts.append(Act(ActKind.CORRECT, (self._mention(slot.item, (slot,)),)))
+        if self._named[slot] == _NAMED_AT_MOST:
+            draft.acts.append(Act(ActKind.SKIP, (self._mention(slot.item, ()),), attribute))
+
+    def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
+        if not draft.acts:
+            is_caused = turn.met_stockout and not self._reread_excused
+            self._reread_excused |= is_caused
+            return Reply((), is_caused)
+        has_news = draft.told_new or draft.fell_back or draft.confirmed
+        self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
+        if self._tired >= _PATIENCE:
+            return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
+        return Reply(tuple(draft.acts), self._is_caused(draft), excuses_nothing=_excuses_nothing(draft))
+
+    def _is_caused(self, draft: _Draft) -> bool:
+        if _excuses_nothing(draft):
+            return False
+        if draft.fell_back and not self._stockout_excused:
+            self._stockout_excused = True
+            return True
+        if draft.told_new and self._asks_to_excuse:
+            self._asks_to_excuse -= 1
+            return True
+        return draft.confirmed
+
+
+def _excuses_nothing(draft: _Draft) -> bool:
+    return draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts)
+
+
+def _is_about(slot: Slot, attribute: str) -> bool:
+    return attribute in (slot.name, slot.fact.constraint.attribute)

@@ -1,0 +1,1 @@
+"""Reading the agent: what a text asks, claims and names."""

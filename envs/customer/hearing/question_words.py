@@ -1,0 +1,188 @@
+"""The words by which an agent's sentence asks, and what each asks for.
+
+Attribute words come from the catalog's attributes; the rest is what every shop talks about. Phrases are matched as
+whole words, longest first, in singular and plural.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
+from ecom_rlve.envs.language.acts import SlotKind
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """One way to name a thing."""
+
+    words: tuple[str, ...]
+    name: str
+    """Attribute name, or name of a thing that no customer knows."""
+    is_unknowable: bool = False
+    yields_to: frozenset[str] = frozenset()
+    """Attributes that make this phrase part of their own question: "how much power" asks for no price."""
+    reach: int = 0
+    """How many words further on such an attribute may begin."""
+
+
+_SHOP_WORDS: dict[str, tuple[str, ...]] = {
+    "brand": ("brand", "brand name", "make", "maker", "manufacturer", "label", "who makes"),
+    "price": ("price", "price range", "cost", "budget", "how much", "spend", "spending", "price limit", "expensive"),
+    "quantity": ("how many", "quantity", "number of", "how much of", "amount", "units", "pieces", "qty"),
+    "variant": ("variant", "option", "version", "variation"),
+    "rating": ("rating", "star rating", "customer rating", "stars", "reviews", "how well rated"),
+    "ship_days": (
+        "delivery time", "shipping time", "delivery speed", "shipping speed", "how fast", "how soon", "how quickly",
+        "when do you need", "when would you need", "by when",
+    ),
+    "size": ("how big", "how large"),
+    "material": ("what is it made of",),
+    "weight": ("how heavy",),
+}  # fmt: skip
+
+_UNKNOWABLE_WORDS: dict[str, tuple[str, ...]] = {
+    "id": (
+        "id", "product id", "item id", "variant id", "sku", "asin", "product number", "item number", "article number",
+        "product code", "barcode",
+    ),
+    "order_number": (
+        "order number", "order id", "line id", "tracking number", "confirmation number", "order reference",
+        "reference number",
+    ),
+    "stock": (
+        "stock", "in stock", "stock level", "stock status", "availability", "inventory", "out of stock", "sold out",
+        "still available", "currently available", "available right now",
+    ),
+    "delivery_date": (
+        "delivery date", "arrival date", "shipping date", "ship date", "eta", "when will it arrive",
+        "when will it be delivered", "when it will arrive", "when does it arrive",
+    ),
+}  # fmt: skip
+
+_YIELDING: dict[str, tuple[frozenset[str], int]] = {
+    "how many": (frozenset(NUMERIC), 0),
+    "how much": (frozenset(NUMERIC) | {"quantity"}, 4),
+    "how long": (frozenset({"battery_life", "ship_days"}), 5),
+}
+# "How many hours" names the unit in which one attribute alone is counted.
+_COUNTED_UNITS: dict[str, str] = {"how many hours": "battery_life", "how many days": "ship_days"}
+
+UNITS: Mapping[str, str] = {
+    "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
+    "kg": "weight", "h": "battery_life",
+}  # fmt: skip
+"""Attribute that a number with this unit speaks of; lengths are left out, as two attributes are measured in cm."""
+
+NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
+    # word: (words before it, words after it) that show it names no attribute there
+    "make": (frozenset({"to", "i", "we", "you", "me", "i'll", "let"}), frozenset({"sure", "sense", "it", "any"})),
+    "print": (frozenset({"to", "you", "please"}), frozenset({"the", "your", "out", "everything", "it", "me"})),
+    "finish": (frozenset({"to", "i", "we", "you", "me"}), frozenset({"the", "your", "my", "this", "it", "up"})),
+    "cost": (frozenset({"no", "any", "extra"}), frozenset()),
+    "line": (frozenset({"cart", "order", "in", "on"}), frozenset({"item", "items"})),
+    "lines": (frozenset({"cart", "order"}), frozenset()),
+    "label": (frozenset({"shipping", "return"}), frozenset()),
+    "labels": (frozenset({"shipping", "return"}), frozenset()),
+    "option": (frozenset({"delivery", "shipping", "payment", "an", "other"}), frozenset()),
+    "options": (frozenset({"delivery", "shipping", "payment", "my", "other"}), frozenset()),
+    "plug": (frozenset({"to"}), frozenset({"in", "it"})),
+    "taste": (frozenset({"great", "good", "your"}), frozenset()),
+    "power": (frozenset({"to"}), frozenset({"your", "the"})),
+    "units": (frozenset({"which", "what"}), frozenset()),
+    "form": (frozenset({"to", "return"}), frozenset()),
+}
+
+COMMON_WORDS: frozenset[str] = frozenset(
+    """
+    a about add all also alright am an and another any anything are as ask at available be before best better between
+    both buy but by can cart certain change check choice choose come correct could customer did do does done each
+    either else ever everything exact exactly find fine first for found from further get give go going good got great
+    had happy has have hello help here hey hi how i if in instead into is it item items just keep kind know last least
+    let like list look looking looks love make many may me might mind more most much must my name need new next nice no
+    none not now of off ok okay on once one ones only or order other others our out over particular perfect pick please
+    prefer preferred product products put question ready really right same say see select shall should show so some
+    something specific still sure take tell than thank thanks that the their them then there these they thing things
+    think this those to today together too two try type until up us use very want wanted was way we well were what
+    when where which while who why will wish with within without wondering would yes yet you your yours
+    """.split()  # noqa: SIM905 (a literal would take pages)
+)
+"""Words that never count as a value by themselves, whatever a catalog's vocabulary holds."""
+
+FOREIGN_WORDS: frozenset[str] = frozenset(
+    """
+    aber auch auf bitte das dem den der des die ein eine einen einer es für haben hätten ich ihnen ihr ihre ist kann
+    können mit möchten nicht oder sagen sie sind soll und von was welche welchem welchen welcher welches wie wieviel
+    wollen wünschen zu
+    al como con cual cuál cuanto cuantos cuánto cuántos de del desea el ella en es esta está favor la las lo los mi
+    para por prefiere puede qué que quiere sería su sus un una usted y
+    au aux avec avez ce ces combien comment d'une dans de des du est et êtes il le les ou où pour pouvez préférez quel
+    quelle quelles quels qu'est-ce s'il sa ses son souhaitez sur une vous votre voulez
+    che come cosa di gli il quale quali quanti per preferisce si sono una vuole
+    da do dos e em não o os qual quais quer você voce
+    een en het hoeveel ik je u van voor wat welk wilt
+    """.split()  # noqa: SIM905 (as above)
+) - {"do", "as", "come", "on", "me", "an", "was", "no"}
+"""Function words of other languages; where they outnumber English ones a sentence is not English."""
+
+
+def _plurals(word: str) -> tuple[str, ...]:
+    if word.endswith("s"):
+        return (word,)
+    if word.endswith(("x", "ch", "sh")):
+        return (word, f"{word}es")
+    if word.endswith("y") and word[-2:-1] not in "aeiou":
+        return (word, f"{word[:-1]}ies")
+    return (word, f"{word}s")
+
+
+def _phrases() -> Iterable[Phrase]:
+    named = [(text, name) for name, texts in _SHOP_WORDS.items() for text in texts]
+    for attribute in ATTRIBUTES.values():
+        named += [(text, attribute.name) for text in (attribute.label, *attribute.words)]
+    named += _COUNTED_UNITS.items()
+    unknowable = [(text, name) for name, texts in _UNKNOWABLE_WORDS.items() for text in texts]
+    for is_unknowable, texts in ((False, named), (True, unknowable)):
+        for text, name in texts:
+            *first, last = text.casefold().split()
+            yields_to, reach = _YIELDING.get(text, (frozenset(), 0))
+            for ending in _plurals(last):
+                yield Phrase((*first, ending), name, is_unknowable, yields_to, reach)
+
+
+Phrases = Mapping[str, tuple[Phrase, ...]]
+"""Phrases by their first word, longest first."""
+
+
+def by_first_word(phrases: Iterable[Phrase]) -> Phrases:
+    """Return the phrases as :data:`Phrases`."""
+    grouped: dict[str, list[Phrase]] = {}
+    for phrase in phrases:
+        grouped.setdefault(phrase.words[0], []).append(phrase)
+    return MappingProxyType(
+        {word: tuple(sorted(found, key=lambda phrase: -len(phrase.words))) for word, found in grouped.items()}
+    )
+
+
+PHRASES: Phrases = by_first_word(_phrases())
+"""What questions about the goods of any shop name."""
+
+
+@lru_cache(maxsize=256)
+def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
+    """Return :data:`PHRASES` with the names and values of further kinds of facts, which go first.
+
+    A value that is a name itself stays one: what matters most may be the price.
+    """
+    named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
+    added = [
+        Phrase((*first, ending), kind.name)
+        for kind in kinds
+        for text in (kind.label, *kind.words, *(value for value in kind.values if value.casefold() not in named))
+        for *first, last in (text.casefold().split(),)
+        for ending in _plurals(last)
+    ]
+    return by_first_word((*added, *(phrase for phrases in PHRASES.values() for phrase in phrases)))

@@ -1,0 +1,281 @@
+"""Reading what an agent says: which items and attributes it asks for, and what it claims. Deterministic, no model.
+
+Only sentences that ask or request say what is asked; statements, praise and instructions say nothing, whatever they
+claim. The first :data:`MAX_CHARACTERS` characters are read, so that the cost of a message is bounded.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, says_done, sold_out_claims
+from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at, items_in, nouns_of, words_of
+from ecom_rlve.envs.customer.hearing.question_words import (
+    COMMON_WORDS,
+    FOREIGN_WORDS,
+    NOT_NAMES,
+    PHRASES,
+    UNITS,
+    Phrase,
+    Phrases,
+)
+from ecom_rlve.envs.customer.hearing.questions import Clause, Event, asked_pairs, is_question, is_request
+from ecom_rlve.envs.language.phrases import NUMBER_WORDS
+
+MAX_CHARACTERS = 4000
+"""Characters of a message that are read; the rest is ignored."""
+
+_LONGEST_VALUE = 4
+_SENTENCE_END = re.compile(r"[.!?][\"')\]”*]{0,3}\s+|[。？！]|\n")
+_BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s*")
+_NUMBER_WITH_UNIT = re.compile(r"\d+(?:\.\d+)?([a-z]+)")
+_BREAKS = frozenset(",;:()—–")
+_QUESTION_WORDS = frozenset(("what", "which", "how", "what's", "do", "would", "also"))
+_NUMBERS = frozenset(NUMBER_WORDS[1:]) | frozenset(map(str, range(1, 11)))
+_CONDITIONS = frozenset(("if", "case"))
+_KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder", "confirm", "see", "tell"))
+_DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
+_DAYS = frozenset(("day", "days"))
+"""After a number they measure a time and name no date."""
+_TRAILING = " \t\r\n\"')]”*_"
+
+
+class Values(Protocol):
+    """Attributes by their values."""
+
+    def get(self, words: str, /) -> str | None:
+        """Return the attribute (or ``brand``) that has this casefolded value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What this customer can be asked about."""
+
+    items: tuple[tuple[str, str], ...]
+    """Singular and plural of each wanted item, in goal order."""
+    value_index: Values
+    """Looked up by words, never iterated over."""
+    titles: Mapping[str, int]
+    """Item by casefolded title of a product shown for it; may be empty."""
+    phrases: Phrases = field(default_factory=lambda: PHRASES)
+    """What questions may name; :func:`with_kinds` adds an environment's own kinds of facts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a message asks and claims."""
+
+    is_question: bool
+    asked: tuple[tuple[int | None, str], ...]
+    """Item (None where none is named nearby) and attribute, in order of mention, without repeats."""
+    unknowable: tuple[str, ...]
+    """What was asked for that no customer knows: ``id``, ``stock``, ``delivery_date``."""
+    items: tuple[int, ...]
+    """Items named anywhere in the text, in order of first mention."""
+    sold_out: tuple[int | None, ...]
+    """Items claimed to be sold out; None where a claim names no item."""
+    claims_done: bool
+    """The text says that work was done, or asks whether it is right as it stands."""
+
+
+@dataclass(slots=True)
+class _Notes:
+    asked: list[tuple[int | None, str]] = field(default_factory=list)
+    unknowable: list[str] = field(default_factory=list)
+    sold_out: list[int | None] = field(default_factory=list)
+    items: list[int] = field(default_factory=list)
+
+
+def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
+    """Read a message; ``asked_directly`` says that it came as a question to the customer, marked as one or not."""
+    folded = _marked_titles(_folded(text), topics.titles)
+    nouns = nouns_of(topics.items)
+    sentences = _sentences(folded)
+    asking = _asking(sentences)
+    if asked_directly and not any(asking):
+        asking = [True] * len(sentences)
+    notes = _Notes()
+    for sentence, asks in zip(sentences, asking, strict=True):
+        tokens = words_of(sentence)
+        notes.items += items_in(tokens, nouns)
+        claimed, rest = sold_out_claims(sentence, lambda part: items_in(words_of(part), nouns))
+        notes.sold_out += claimed
+        if asks:
+            _note_questions(words_of(rest) if claimed else tokens, nouns, topics, notes)
+    return Reading(
+        is_question=asked_directly or any(asking),
+        asked=tuple(dict.fromkeys(notes.asked)),
+        unknowable=tuple(dict.fromkeys(notes.unknowable)),
+        items=tuple(dict.fromkeys(notes.items)),
+        sold_out=tuple(dict.fromkeys(notes.sold_out)),
+        claims_done=says_done(folded),
+    )
+
+
+def _folded(text: str) -> str:
+    folded = text[:MAX_CHARACTERS].casefold()
+    return folded.replace("’", "'").replace(ITEM_MARK, "")
+
+
+def _marked_titles(folded: str, titles: Mapping[str, int]) -> str:
+    """Return the text with a mark of the item in place of each title, so that no word of a title is read."""
+    for title in sorted((title for title in titles if title and title in folded), key=len, reverse=True):
+        folded = folded.replace(title, f" {ITEM_MARK}{titles[title]} ")
+    return folded
+
+
+def _sentences(folded: str) -> list[str]:
+    ends = [match.end() for match in _SENTENCE_END.finditer(folded)]
+    pieces = [folded[start:end] for start, end in zip([0, *ends], [*ends, len(folded)], strict=True)]
+    return [piece for piece in pieces if piece and not piece.isspace()]
+
+
+def _asking(sentences: Sequence[str]) -> list[bool]:
+    """Tell for each sentence whether it asks; entries of a list after "please tell me:" do too."""
+    asking = []
+    in_list = False
+    for sentence in sentences:
+        is_entry = in_list and _BULLET.match(sentence) is not None
+        asks = (
+            is_entry
+            or sentence.rstrip(_TRAILING).endswith(("?", "？"))
+            or is_question(sentence)
+            or is_request(sentence)
+        )
+        in_list = is_entry or (asks and sentence.rstrip(_TRAILING).endswith(":"))
+        asking.append(asks)
+    return asking
+
+
+def _note_questions(tokens: list[str], nouns: Nouns, topics: Topics, notes: _Notes) -> None:
+    if _is_foreign(tokens):
+        return
+    clauses: list[Clause] = [[]]
+    is_condition = False
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        is_joint = token in ("and", "or") and at + 1 < len(tokens) and tokens[at + 1] in _QUESTION_WORDS
+        if token in _BREAKS or is_joint:
+            clauses.append([])
+            is_condition = False
+            at += 1
+            continue
+        if _is_filler(tokens, at, nouns, topics.phrases):
+            at += 1
+            continue
+        is_condition |= _opens_condition(tokens, at)
+        event = _event_at(tokens, at, nouns, topics)
+        if event is None:
+            at += 1
+            continue
+        if event.items and _is_counted(tokens, at):
+            clauses[-1].append(Event(at - 1, at, name="quantity"))
+        if not (is_condition and event.is_unknowable):
+            clauses[-1].append(event)
+        at = event.end
+    notes.asked += asked_pairs([_without_bare_numbers(clause) for clause in clauses])
+    notes.unknowable += [event.name for clause in clauses for event in clause if event.is_unknowable]
+
+
+def _without_bare_numbers(clause: Clause) -> Clause:
+    """Return a clause without what only a unit names, where something else is named: "is the order total $20"."""
+    if not any(event.name and not event.is_bare_number for event in clause):
+        return clause
+    return [event for event in clause if not event.is_bare_number]
+
+
+def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns, phrases: Phrases) -> bool:
+    """Tell cheaply that nothing begins at a token; most words of most questions are of this sort."""
+    token = tokens[at]
+    if token not in COMMON_WORDS or token in phrases or token in nouns or token in _CONDITIONS:
+        return False
+    return at + 1 == len(tokens) or tokens[at + 1] in COMMON_WORDS
+
+
+def _opens_condition(tokens: Sequence[str], at: int) -> bool:
+    """Tell whether a condition begins: "if it is sold out" asks nothing, "do you know if it is" does."""
+    before = tokens[at - 1] if at else ""
+    return (tokens[at] == "if" and before not in _KNOWING) or (tokens[at] == "case" and before == "in")
+
+
+def _is_foreign(tokens: Sequence[str]) -> bool:
+    strange = [token for token in tokens if token in FOREIGN_WORDS or not token.isascii()]
+    foreign = len([token for token in strange if token[0] != ITEM_MARK])
+    return foreign > 0 and foreign >= len([token for token in tokens if token in COMMON_WORDS])
+
+
+def _is_counted(tokens: Sequence[str], at: int) -> bool:
+    """Tell whether a number stands before the noun: "do you want two desk lamps" asks for the quantity."""
+    return at > 0 and tokens[at - 1] in _NUMBERS and (at < 2 or tokens[at - 2] not in _DETERMINERS)
+
+
+def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> Event | None:
+    items, length = item_at(tokens, at, nouns)
+    phrase = _phrase_at(tokens, at, topics.phrases) if tokens[at] in topics.phrases else None
+    taken = len(phrase.words) if phrase else 0
+    # The "order number" is no order.
+    if items and length >= taken:
+        return Event(at, at + length, items=items)
+    value, length = _value_at(tokens, at, topics.value_index)
+    if value and length > taken:
+        return Event(at, at + length, name=value)
+    if phrase:
+        return Event(at, at + taken, phrase.name, (), phrase.is_unknowable, phrase.yields_to, phrase.reach)
+    return _number_at(tokens, at)
+
+
+def _phrase_at(tokens: Sequence[str], at: int, phrases: Phrases) -> Phrase | None:
+    for phrase in phrases[tokens[at]]:
+        length = len(phrase.words)
+        if length == 1:
+            return None if _is_no_name(tokens, at) else phrase
+        if tuple(tokens[at : at + length]) == phrase.words:
+            return phrase
+    return None
+
+
+def _is_no_name(tokens: Sequence[str], at: int) -> bool:
+    if tokens[at] in _DAYS and at > 0 and tokens[at - 1].isdigit():
+        return True
+    if tokens[at] not in NOT_NAMES:
+        return False
+    before, after = NOT_NAMES[tokens[at]]
+    return (at > 0 and tokens[at - 1] in before) or (at + 1 < len(tokens) and tokens[at + 1] in after)
+
+
+def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]:
+    """Return the attribute of the longest value that begins at a token, and its length in tokens; "", 0 for none."""
+    token = tokens[at]
+    found, length = "", 0
+    is_common = token in COMMON_WORDS
+    if is_common and (at + 1 == len(tokens) or tokens[at + 1] in COMMON_WORDS):
+        return found, length
+    if not is_common and not token.isdigit():
+        name = values.get(token)
+        if name:
+            found, length = name, 1
+    phrase = token
+    for count, following in enumerate(tokens[at + 1 : at + _LONGEST_VALUE], start=2):
+        if following in _BREAKS:
+            break
+        phrase = f"{phrase} {following}"
+        name = values.get(phrase)
+        if name:
+            found, length = name, count
+    return found, length
+
+
+def _number_at(tokens: Sequence[str], at: int) -> Event | None:
+    token = tokens[at]
+    if token[0] == "$":
+        return Event(at, at + 1, name="price", is_bare_number=True)
+    if not token[0].isdigit():
+        return None
+    joined = _NUMBER_WITH_UNIT.fullmatch(token)
+    unit = joined[1] if joined else tokens[at + 1] if at + 1 < len(tokens) else ""
+    name = UNITS.get(unit)
+    return Event(at, at + 1 if joined else at + 2, name=name, is_bare_number=True) if name else None

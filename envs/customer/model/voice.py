@@ -1,0 +1,176 @@
+"""A voice that lets a language model word the acts, and says the template where its words do not pass.
+
+What is said under a key (model, prompt, parameters, acts, seed) is said once: the first words that anyone hears stay,
+in this process and in the cassette, so that the episodes of a group meet the same customer. That holds for a template
+that had to stand in because the model took too long, too.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import partial
+
+from ecom_rlve.envs.customer.model.asked_once import Flights, Pace
+from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode, Recording, key_of
+from ecom_rlve.envs.customer.model.endpoint import ChatMessage, Endpoint
+from ecom_rlve.envs.customer.model.errors import (
+    BreakerOpenError,
+    EmptyAnswerError,
+    EndpointAnswerError,
+    EndpointError,
+    EndpointTimeoutError,
+    MissingRecordingError,
+)
+from ecom_rlve.envs.customer.model.prompts import PROMPT_VERSION, acts_as_json, messages_for, retry_of
+from ecom_rlve.envs.customer.outcome import Finding, Outcome
+from ecom_rlve.envs.customer.voice import Spoken, Utterance
+
+_BY_ERROR: tuple[tuple[type[EndpointError], Outcome], ...] = (
+    (EndpointTimeoutError, Outcome.FELL_BACK_TIMEOUT),
+    (EmptyAnswerError, Outcome.FELL_BACK_EMPTY),
+    (EndpointAnswerError, Outcome.FELL_BACK_INVALID),
+    (BreakerOpenError, Outcome.FELL_BACK_BREAKER_OPEN),
+    (EndpointError, Outcome.FELL_BACK_HTTP),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceSettings:
+    """How long a model's words are waited for, and what happens without them."""
+
+    opening_budget_s: float | None = 5.0
+    """Seconds that an opening is waited for, the second try included; None: as long as it takes."""
+    reply_budget_s: float | None = 60.0
+    """The same for every other utterance."""
+    falls_back: bool = True
+    """False: an endpoint that fails is an error instead of the template. Words that do not pass are replaced by the
+    template in any case."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a voice has done so far."""
+
+    outcomes: Counter[Outcome] = field(default_factory=Counter)
+    """Utterances by how they came about."""
+    requests: int = 0
+    """Completions that the endpoint gave."""
+    tokens: int = 0
+    """Tokens of prompts and answers by the endpoint's own count."""
+
+
+class ModelVoice:
+    """Words by a model, checked."""
+
+    def __init__(
+        self, endpoint: Endpoint, cassette: Cassette | None = None, settings: VoiceSettings | None = None
+    ) -> None:
+        """``endpoint`` is never asked where ``cassette`` is only played; its settings make the keys."""
+        self.tally = Tally()
+        self._endpoint = endpoint
+        self._cassette = cassette
+        self._settings = settings or VoiceSettings()
+        self._flights: Flights[Spoken] = Flights()
+        self._pace = Pace()
+
+    async def say(self, utterance: Utterance) -> Spoken:
+        """Return the words of an utterance; see :class:`~ecom_rlve.envs.customer.voice.Voice`."""
+        settings = self._settings
+        spoken = await self._within(settings.reply_budget_s if utterance.turn else settings.opening_budget_s, utterance)
+        self.tally.outcomes[spoken.outcome] += 1
+        return spoken
+
+    async def prepare(self, utterance: Utterance) -> None:
+        """Have the words ready of an utterance; see :class:`~ecom_rlve.envs.customer.voice.Voice`."""
+        await self._within(None, utterance)
+
+    async def aclose(self) -> None:
+        """Give up what is under way, and close connections and cassette."""
+        await self._flights.aclose()
+        await self._endpoint.aclose()
+        if self._cassette is not None:
+            self._cassette.close()
+
+    async def _within(self, budget_s: float | None, utterance: Utterance) -> Spoken:
+        key, messages = self._prompted(utterance)
+        seek = partial(self._found, key, messages, utterance)
+        return await self._flights.answer(key, seek, budget_s, partial(self._too_late, key, utterance))
+
+    def _prompted(self, utterance: Utterance) -> tuple[str, list[ChatMessage]]:
+        messages = messages_for(utterance)
+        settings = self._endpoint.settings
+        content = {
+            "model": settings.model,
+            "messages": messages,
+            "parameters": settings.parameters,
+            "acts": acts_as_json(utterance.acts),
+            "seed": utterance.seed,
+            "version": PROMPT_VERSION,
+        }
+        return key_of(content), messages
+
+    async def _found(self, key: str, messages: list[ChatMessage], utterance: Utterance) -> Spoken:
+        """Return what was recorded, or ask the model and record what is said."""
+        cassette = self._cassette
+        if cassette is None:
+            return await self._worded(messages, utterance)
+        recording = await cassette.find(key)
+        if recording is not None:
+            return _replayed(recording, utterance)
+        if cassette.mode is CassetteMode.REPLAY_OR_FAIL:
+            raise MissingRecordingError(key, str(cassette.path))
+        if cassette.mode is CassetteMode.REPLAY:
+            return Spoken(utterance.template_text, Outcome.FELL_BACK_UNRECORDED)
+        return await self._recorded(key, await self._worded(messages, utterance), utterance)
+
+    async def _too_late(self, key: str, utterance: Utterance) -> Spoken:
+        if not self._settings.falls_back:
+            raise EndpointTimeoutError("the model did not word the message within the time that it may take")
+        spoken = Spoken(utterance.template_text, Outcome.FELL_BACK_BUDGET)
+        return await self._recorded(key, spoken, utterance)
+
+    async def _recorded(self, key: str, spoken: Spoken, utterance: Utterance) -> Spoken:
+        """Record what is said unless another process was first; return what is recorded."""
+        if self._cassette is None or self._cassette.mode is not CassetteMode.RECORD:
+            return spoken
+        return _replayed(await self._cassette.keep(key, Recording(*spoken)), utterance)
+
+    async def _worded(self, messages: list[ChatMessage], utterance: Utterance) -> Spoken:
+        try:
+            text, finding = await self._tried(messages, utterance)
+            if finding is None:
+                return Spoken(text, Outcome.ACCEPTED)
+            text, finding = await self._tried(retry_of(messages, finding.explanation), utterance)
+        except EndpointError as error:
+            if not self._settings.falls_back:
+                raise
+            outcome = next(outcome for kind, outcome in _BY_ERROR if isinstance(error, kind))
+            return Spoken(utterance.template_text, outcome)
+        if finding is None:
+            return Spoken(text, Outcome.RETRIED)
+        return Spoken(utterance.template_text, finding.outcome)
+
+    async def _tried(self, messages: list[ChatMessage], utterance: Utterance) -> tuple[str, Finding | None]:
+        """Ask the model once and return its words with what is wrong with them."""
+        await self._pace.turn()
+        try:
+            completion = await self._endpoint.complete(messages, utterance.seed)
+        except EmptyAnswerError:
+            return "", Finding(Outcome.FELL_BACK_EMPTY, "write one message, without thinking about it")
+        self.tally.requests += 1
+        self.tally.tokens += completion.tokens
+        if not completion.is_whole:
+            return "", Finding(Outcome.FELL_BACK_LENGTH, "use fewer words")
+        await self._pace.turn()
+        text = completion.text + ("." if completion.text[-1].isalnum() else "")
+        return text, utterance.check(text)
+
+
+def _replayed(recording: Recording, utterance: Utterance) -> Spoken:
+    """Return what a recording says; words of a model pass the check again, since anyone may have written the file."""
+    outcome = Outcome(recording.outcome)
+    if outcome.is_fallback or recording.text == utterance.template_text:
+        return Spoken(utterance.template_text, outcome)
+    finding = utterance.check(recording.text)
+    return Spoken(recording.text, outcome) if finding is None else Spoken(utterance.template_text, finding.outcome)

@@ -1,0 +1,60 @@
+"""How an utterance came about, and what a check found in its words."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Outcome(StrEnum):
+    """How the words of an utterance came about; a label in metrics and traces."""
+
+    TEMPLATE = "template"
+    """No model was asked."""
+    ACCEPTED = "accepted"
+    """The model's first wording passed the check."""
+    RETRIED = "retried"
+    """The model's second wording passed the check."""
+    FELL_BACK_MISSING_VALUE = "fell_back_missing_value"
+    """Template: something that had to be said was not, or not exactly."""
+    FELL_BACK_EXTRA_VALUE = "fell_back_extra_value"
+    """Template: something was said that the acts do not hold."""
+    FELL_BACK_MEANING = "fell_back_meaning"
+    """Template: the words meant something else than the acts, or the opposite."""
+    FELL_BACK_ID = "fell_back_id"
+    """Template: the id of a product, an order or an order line was said."""
+    FELL_BACK_BRACE = "fell_back_brace"
+    """Template: braces, markup, links or invisible characters."""
+    FELL_BACK_ROLE = "fell_back_role"
+    """Template: the words were not a customer's."""
+    FELL_BACK_LENGTH = "fell_back_length"
+    """Template: too long, or cut off."""
+    FELL_BACK_LANGUAGE = "fell_back_language"
+    """Template: not English."""
+    FELL_BACK_EMPTY = "fell_back_empty"
+    """Template: the model said nothing, or only thought."""
+    FELL_BACK_TIMEOUT = "fell_back_timeout"
+    """Template: the endpoint did not answer in time."""
+    FELL_BACK_HTTP = "fell_back_http"
+    """Template: the endpoint was out of reach or answered with an error."""
+    FELL_BACK_INVALID = "fell_back_invalid"
+    """Template: the endpoint's answer was no chat completion, or too big."""
+    FELL_BACK_BREAKER_OPEN = "fell_back_breaker_open"
+    """Template: the endpoint had failed too often to be asked."""
+    FELL_BACK_BUDGET = "fell_back_budget"
+    """Template: the wording was not there within the time that the message may take."""
+    FELL_BACK_UNRECORDED = "fell_back_unrecorded"
+    """Template: the cassette is only played and does not hold this utterance."""
+
+    @property
+    def is_fallback(self) -> bool:
+        """The template was said although a model was to be asked."""
+        return self.startswith("fell_back")
+
+
+class Finding(NamedTuple):
+    """Why a text does not pass."""
+
+    outcome: Outcome
+    explanation: str
+    """For the model's second try: names nothing that the model was not told or did not say itself."""

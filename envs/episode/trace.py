@@ -1,0 +1,215 @@
+"""Traces: an episode written down, and played again to see that nothing of it has changed (SPEC §11).
+
+A trace is text: a header line with the resolved arguments, the opening, then one line per step with the action and the
+observation it gave. Observations are kept as the very JSON text that was sent, so that a replay compares bytes. Where a
+model worded the customer, each line also holds what was said, utterance by utterance, and how the words came about: a
+replay puts these words in and asks no model.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import ValidationError
+
+from ecom_rlve.envs.customer.outcome import Outcome
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
+from ecom_rlve.envs.customer.voice import Spoken
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errors import EnvsError, TraceMismatchError
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.models import EpisodeMetadata, EpisodeResult, Observation
+
+_ROOM = 40
+"""Characters shown on each side of a difference."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """One episode as it was played."""
+
+    episode_id: str
+    metadata: EpisodeMetadata
+    actions: tuple[Mapping[str, Any], ...]
+    observations: tuple[str, ...]
+    """JSON text of the opening and of what each action gave: one more than there are actions."""
+    spoken: tuple[tuple[Spoken, ...], ...] = ()
+    """What the customer said in each observation, where a model worded it; empty where the templates speak."""
+    understood: tuple[Understood, ...] = ()
+    """What a model took the questions of each action to be about; empty where none was asked."""
+
+    @property
+    def spec(self) -> EpisodeSpec:
+        """What fixed the episode, on the catalog and version of :attr:`metadata`."""
+        meta = self.metadata
+        axes = tuple(sorted(meta.axes.items()))
+        return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes)
+
+    @property
+    def result(self) -> EpisodeResult | None:
+        """How the episode ended; None where the trace stops before."""
+        return Observation.model_validate_json(self.observations[-1]).result
+
+    @property
+    def rewards(self) -> tuple[float | None, ...]:
+        """The reward of each observation: None for the opening."""
+        return tuple(json.loads(text)["reward"] for text in self.observations)
+
+    def dump(self) -> str:
+        """Return the trace as JSON lines; :meth:`load` takes them."""
+        header = {"episode_id": self.episode_id, "metadata": self.metadata.model_dump()}
+        steps: list[dict[str, Any]] = [{"observation": self.observations[0]}]
+        for action, seen in zip(self.actions, self.observations[1:], strict=True):
+            steps.append({"action": dict(action), "observation": seen})
+        for step, spoken in zip(steps, self.spoken, strict=False):
+            if spoken:
+                step["spoken"] = [list(each) for each in spoken]
+        for step, understood in zip(steps[1:], self.understood, strict=False):
+            if understood:
+                step["understood"] = dict(understood)
+        lines = [header, *steps]
+        return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines)
+
+    @classmethod
+    def load(cls, text: str) -> Trace:
+        """Return the trace that :meth:`dump` wrote; raises ``ValueError`` for anything else."""
+        try:
+            # Not splitlines(): JSON text may hold line separators that end no line of a JSON-lines file.
+            header, opening, *steps = (json.loads(line) for line in text.split("\n") if line)
+            spoken = tuple(
+                tuple(Spoken(str(words), Outcome(outcome)) for words, outcome in step.get("spoken", ()))
+                for step in (opening, *steps)
+            )
+            understood = tuple(
+                {str(text): tuple(map(str, names)) for text, names in step.get("understood", {}).items()}
+                for step in steps
+            )
+            return cls(
+                episode_id=str(header["episode_id"]),
+                metadata=EpisodeMetadata.model_validate(header["metadata"]),
+                actions=tuple(dict(step["action"]) for step in steps),
+                observations=(str(opening["observation"]), *(str(step["observation"]) for step in steps)),
+                spoken=spoken if any(spoken) else (),
+                understood=understood if any(understood) else (),
+            )
+        except (AttributeError, KeyError, TypeError, ValueError, ValidationError) as error:
+            raise ValueError(f"this is no trace: {error!r}") from None
+
+
+class Recorder:
+    """Plays an episode and writes it down."""
+
+    def __init__(self, episode: Episode) -> None:
+        """``episode`` has taken no step yet; raises ``ValueError`` where it has."""
+        if episode.steps:
+            raise ValueError("a trace begins with the episode; this one has taken steps already")
+        self.episode = episode
+        self._actions: list[Mapping[str, Any]] = []
+        self._observations = [_text(episode.opening)]
+        self._spoken: list[tuple[Spoken, ...]] = [()]
+        self._understood: list[Understood] = []
+
+    def step(self, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
+        """Apply an action as ``Episode.step`` does; one that raises is not part of the trace."""
+        observation = self.episode.step(action, understood)
+        self._actions.append(action)
+        self._observations.append(_text(observation))
+        self._spoken.append(())
+        self._understood.append(understood)
+        return observation
+
+    def reword(self, spoken: Sequence[Spoken]) -> Observation:
+        """Put a voice's words into the latest observation as ``Episode.reword`` does."""
+        observation = self.episode.reword([each.text for each in spoken])
+        self._observations[-1] = _text(observation)
+        self._spoken[-1] = tuple(spoken)
+        return observation
+
+    def abort(self, reason: str) -> Observation:
+        """End the episode as ``Episode.abort`` does."""
+        observation = self.episode.abort(reason)
+        self._observations[-1] = _text(observation)
+        return observation
+
+    @property
+    def trace(self) -> Trace:
+        """The episode so far."""
+        episode, spoken = self.episode, self._spoken
+        return Trace(
+            episode.id,
+            episode.metadata,
+            tuple(self._actions),
+            tuple(self._observations),
+            tuple(spoken) if any(spoken) else (),
+            tuple(self._understood) if any(self._understood) else (),
+        )
+
+
+def replay(trace: Trace, shop: Shop) -> None:
+    """Play a trace again and compare every byte.
+
+    Raises :class:`TraceMismatchError`, which names the first step that differs; 0 is the opening.
+    """
+    opening, last = _ends(trace)
+    try:
+        episode = Episode(
+            shop,
+            trace.spec,
+            trace.episode_id,
+            include=tuple(name for name in ("tools", "instructions") if name in opening),
+            disclose="seed" in opening,
+            reveal_goal="goal" in (last.get("result") or {}),
+            simulator=trace.metadata.simulator,
+        )
+    except EnvsError as refusal:
+        raise TraceMismatchError(0, f"the episode cannot be made: {refusal}") from refusal
+    for name, was in trace.metadata:
+        now = getattr(episode.metadata, name)
+        if now != was:
+            raise TraceMismatchError(0, f"{name} was {was!r} and is {now!r}")
+    spoken = trace.spoken or ((),) * len(trace.observations)
+    understood = trace.understood or (NOTHING_UNDERSTOOD,) * len(trace.actions)
+    _compare(0, trace.observations[0], _text(_reworded(0, episode, episode.opening, spoken[0])))
+    for number, (action, seen) in enumerate(zip(trace.actions, trace.observations[1:], strict=True), 1):
+        try:
+            observation = episode.step(action, understood[number - 1])
+        except EnvsError as refusal:
+            raise TraceMismatchError(number, f"the action is refused: {refusal}") from refusal
+        observation = _reworded(number, episode, observation, spoken[number])
+        if number == len(trace.actions) and last.get("infra_error"):
+            observation = episode.abort(last["infra_error"])
+        _compare(number, seen, _text(observation))
+
+
+def _reworded(number: int, episode: Episode, observation: Observation, spoken: Sequence[Spoken]) -> Observation:
+    if not spoken:
+        return observation
+    try:
+        return episode.reword([each.text for each in spoken])
+    except ValueError as error:
+        raise TraceMismatchError(number, str(error)) from error
+
+
+def _ends(trace: Trace) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the first and the last observation, which tell how the episode was shown."""
+    try:
+        opening, last = json.loads(trace.observations[0]), json.loads(trace.observations[-1])
+    except ValueError as error:
+        raise TraceMismatchError(0, f"an observation is no JSON: {error}") from None
+    return opening, last
+
+
+def _text(observation: Observation) -> str:
+    return observation.model_dump_json(exclude_unset=True)
+
+
+def _compare(number: int, was: str, now: str) -> None:
+    if was == now:
+        return
+    pairs = enumerate(zip(was, now, strict=False))
+    at = next((at for at, (one, other) in pairs if one != other), min(len(was), len(now)))
+    shown = [text[max(0, at - _ROOM) : at + _ROOM] for text in (was, now)]
+    raise TraceMismatchError(number, f"from character {at} on it was …{shown[0]}… and is …{shown[1]}…")

@@ -1,0 +1,123 @@
+"""From what an episode's customer said to the utterances that a voice may word anew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ecom_rlve.envs.customer.check.check import WordingCheck
+from ecom_rlve.envs.customer.customer import Customer
+from ecom_rlve.envs.customer.voice import Line, Utterance
+from ecom_rlve.envs.episode.action import FormatFailureError, Grammar, ParsedAction, parse
+from ecom_rlve.envs.episode.log import LogEntry
+from ecom_rlve.envs.errors import ActionError
+from ecom_rlve.envs.language.acts import Act
+from ecom_rlve.envs.language.persona import Persona
+from ecom_rlve.models import Observation
+from ecom_rlve.streams import Streams
+
+if TYPE_CHECKING:
+    from ecom_rlve.envs.environment import Environment
+    from ecom_rlve.envs.scenario import Scenario
+
+_STEPS = 3
+"""Steps before an utterance whose lines it is told with."""
+_SEEDS = 2**31
+
+
+class Question(NamedTuple):
+    """What an agent asks and the rules find no topic in."""
+
+    text: str
+    topics: Mapping[str, str]
+    """What it may be about: names, and what a person calls each."""
+    seed: int
+    """0 to 2**31 - 1: drawn from the episode's streams, for the request to a model."""
+
+
+class Told(NamedTuple):
+    """One utterance as it stands in an observation."""
+
+    acts: tuple[Act, ...]
+    turn: int
+    text: str
+    plain: str
+    """The same before noise."""
+
+
+def earlier_lines(opening: Observation, log: Sequence[LogEntry], grammar: Grammar) -> tuple[Line, ...]:
+    """Return what was said before the customer's words in the latest observation, the last few lines of it."""
+    if not log:
+        return ()
+    first = max(0, len(log) - _STEPS)
+    heard = log[first - 1][2] if first else opening.user_message
+    lines = [Line("customer", heard)]
+    for action, _, words in log[first:]:
+        lines += (Line("assistant", text) for text in _said_in(action, grammar))
+        lines.append(Line("customer", words))
+    return tuple(line for line in lines[:-1] if line.text)
+
+
+def _said_in(action: Any, grammar: Grammar) -> Iterator[str]:
+    """Yield what an action says to the customer."""
+    with suppress(FormatFailureError):
+        parsed = parse(action, grammar)
+        yield parsed.message
+        yield from questions_of(parsed)
+
+
+def questions_of(parsed: ParsedAction) -> tuple[str, ...]:
+    """Return the texts of an action's questions to the customer."""
+    return tuple(str(getattr(call.args, "question", "")) for call in parsed.calls if call.tool.is_free)
+
+
+def questions_to_read(
+    customer: Customer, action: Mapping[str, Any], grammar: Grammar, asked: tuple[str, ...], turn: int, streams: Streams
+) -> tuple[Question, ...]:
+    """Return what an action, or the open turn's questions before it, ask that the rules cannot read."""
+    try:
+        parsed = parse(action, grammar)
+    except (FormatFailureError, ActionError):
+        return ()
+    if parsed.answer is not None and parsed.answer.done:
+        return ()
+    unclear = customer.unclear(parsed.message, (*asked, *questions_of(parsed)))
+    topics = customer.topics() if unclear else {}
+    return tuple(
+        Question(text, topics, int(streams.stream("understanding", turn, number).integers(_SEEDS)))
+        for number, text in enumerate(dict.fromkeys(unclear))
+        if topics
+    )
+
+
+def utterances_of(
+    told: Sequence[Told],
+    persona: Persona,
+    earlier: tuple[Line, ...],
+    streams: Streams,
+    errands: tuple[Scenario[Any], ...],
+) -> tuple[Utterance, ...]:
+    """Return utterances for a voice, in the order in which they are said; ``errands`` as of :func:`errands_of`."""
+    return tuple(
+        Utterance(
+            acts=acts,
+            turn=turn,
+            number=number,
+            persona=persona,
+            template_text=text,
+            plain_text=plain,
+            earlier=earlier,
+            seed=int(streams.stream("model wording", turn, number).integers(_SEEDS)),
+            make_check=partial(WordingCheck, acts, errands, text),
+        )
+        for number, (acts, turn, text, plain) in enumerate(told)
+    )
+
+
+def errands_of(environment: Environment[Any], scenario: Scenario[Any]) -> tuple[Scenario[Any], ...]:
+    """Return the scenarios of everything that the customer wants: of each intent in a journey, else the one."""
+    if environment.is_journey:
+        return tuple(intent.scenario for intent in scenario.goal.intents)
+    return (scenario,)

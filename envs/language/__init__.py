@@ -1,0 +1,1 @@
+"""What a customer can say and how it is spelt: acts, phrases, templates, noise."""

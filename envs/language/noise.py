@@ -1,0 +1,134 @@
+"""Typing noise: at most one slip in a word, and never where a slip could change what was said.
+
+Numbers, units, ids, negations, number words, short words and the caller's protected passages stay as they are, and a
+slip in a value keeps it nearer to itself than to any other value of its vocabulary (SPEC §7).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from numpy.random import Generator
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import extract
+
+from ecom_rlve.envs.language.phrases import NUMBER_WORDS
+
+NEGATION = re.compile(
+    r"\b(?:not|no|never|nothing|nobody|nowhere|none|neither|nor|without|cannot|except|instead|\w+n['’]t)\b",
+    re.IGNORECASE,
+)
+"""Words that turn a sentence around."""
+
+# Letters only, and no part of a longer token: "USB-C", "couldn't", "X200" and "t-shirt" are left alone.
+_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
+_NUMBERS = frozenset(NUMBER_WORDS)
+_SLANG_SHARE = 0.5
+_SLANG: dict[str, str] = {
+    "about": "abt",
+    "already": "alrdy",
+    "because": "cuz",
+    "before": "b4",
+    "could": "cud",
+    "great": "gr8",
+    "looking": "lookin",
+    "people": "ppl",
+    "please": "pls",
+    "really": "rly",
+    "should": "shud",
+    "something": "smth",
+    "thanks": "thx",
+    "though": "tho",
+    "today": "2day",
+    "tomorrow": "tmrw",
+    "weekend": "wknd",
+    "would": "wud",
+}
+_KEY_NEIGHBOURS: dict[str, str] = {
+    "a": "qsz", "b": "vgn", "c": "xdv", "d": "sfe", "e": "wrd", "f": "dgr", "g": "fht", "h": "gjy", "i": "uok",
+    "j": "hku", "k": "jli", "l": "kop", "m": "nj", "n": "bmh", "o": "ipl", "p": "ol", "q": "wa", "r": "etf",
+    "s": "adw", "t": "ryg", "u": "yij", "v": "cbf", "w": "qes", "x": "zcs", "y": "tuh", "z": "xas",
+}  # fmt: skip
+
+
+def add_noise(
+    text: str,
+    protected: Sequence[str],
+    confusable: Mapping[str, tuple[str, ...]],
+    p_noise: float,
+    rng: Generator,
+) -> str:
+    """Return ``text`` with one slip in each eligible word with probability ``p_noise`` (0 to 1).
+
+    Eligible is a word of five letters or more, and letters only, that touches no occurrence of a ``protected``
+    passage and is neither negation nor number word. ``confusable`` maps a casefolded value word of the text to the
+    words of its vocabulary; where the slip would not leave the word strictly nearest to itself (optimal
+    string alignment distance) the word is left alone. With ``p_noise`` 0 nothing is drawn.
+    """
+    if p_noise <= 0:
+        return text
+    words = [match.span() for match in _WORD.finditer(text)]
+    chosen = [span for span, draw in zip(words, rng.random(len(words)).tolist(), strict=True) if draw < p_noise]
+    if not chosen:
+        return text
+    spans = _occurrences(text, protected)
+    pieces: list[str] = []
+    done = 0
+    for (start, end), draws in zip(chosen, rng.random((len(chosen), 3)).tolist(), strict=True):
+        word = text[start:end]
+        if any(start < stop and begin < end for begin, stop in spans) or _must_stay(word):
+            continue
+        others = confusable.get(word.casefold())
+        slipped = _slip(word, draws, may_be_slang=others is None)
+        if others and _is_confusing(word, slipped, others):
+            continue
+        pieces += (text[done:start], slipped)
+        done = end
+    return "".join((*pieces, text[done:]))
+
+
+def _occurrences(text: str, passages: Sequence[str]) -> list[tuple[int, int]]:
+    found = []
+    for passage in filter(None, passages):
+        start = text.find(passage)
+        while start >= 0:
+            found.append((start, start + len(passage)))
+            start = text.find(passage, start + 1)
+    return found
+
+
+def _must_stay(word: str) -> bool:
+    return word.casefold() in _NUMBERS or NEGATION.fullmatch(word) is not None
+
+
+def _is_confusing(word: str, slipped: str, vocabulary: Sequence[str]) -> bool:
+    """Tell whether another word is as near as the original, which is one edit away."""
+    own = word.casefold()
+    near = extract(slipped, vocabulary, scorer=OSA.distance, processor=str.casefold, score_cutoff=1, limit=None)
+    return any(match.casefold() != own for match, _, _ in near)
+
+
+def _slip(word: str, draws: Sequence[float], *, may_be_slang: bool) -> str:
+    slang = _SLANG.get(word.casefold()) if may_be_slang else None
+    if slang and draws[0] < _SLANG_SHARE:
+        return slang.capitalize() if word[0].isupper() else slang
+    return _typo(word, int(draws[1] * 4), draws[2])
+
+
+def _typo(word: str, kind: int, draw: float) -> str:
+    """Return the word with one edit behind its first letter; where the edit would change nothing, a doubled letter."""
+    at = 1 + int(draw * (len(word) - 1))
+    letter = word[at]
+    if kind == 0:
+        at = min(at, len(word) - 2)
+        if word[at] != word[at + 1]:
+            return word[:at] + word[at + 1] + word[at] + word[at + 2 :]
+    elif kind == 1:
+        return word[:at] + word[at + 1 :]
+    elif kind == 2 and letter in _KEY_NEIGHBOURS:
+        neighbours = _KEY_NEIGHBOURS[letter]
+        # The position used up the draw's leading digits; its remainder chooses the key.
+        rest = draw * (len(word) - 1) % 1.0
+        return word[:at] + neighbours[int(rest * len(neighbours))] + word[at + 1 :]
+    return word[:at] + letter + word[at:]

@@ -1,0 +1,1 @@
+"""What several tasks share: describing products, drawing constraints, scoring and solving."""

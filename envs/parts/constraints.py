@@ -1,0 +1,218 @@
+"""Constraints as a shopper would state them, drawn from a product they fit and widened until others fit too (SPEC §6).
+
+Words are equalities, numbers bounds in their natural direction. A bound is rounded, away from the product, to a number
+that is easily said *before* it becomes a constraint, so that the spoken value is the constraint's value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from math import exp, floor
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
+from ecom_rlve.catalog.columns.aisle import Aisle
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met
+from ecom_rlve.envs.world.shop import Shop
+
+CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
+"""What a constraint beside category and price may be about."""
+
+_MOST_ALTERNATIVES = 2
+"""Values in an "A or B"."""
+_DIGITS_SAID = 2
+_LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
+_AT_ONCE = 1 << 18
+"""Products that are counted together, so that counting takes little memory."""
+
+_FEW = 256
+"""Products whose distances are looked at whether they have to be or not."""
+
+Places = NDArray[np.integer]
+"""Positions within what constraints are compared with."""
+
+
+def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
+    """Return "at most" the price and a slack U(0, ½e^{−d/5}) of it; ``draw`` in [0, 1) is the slack's."""
+    return Constraint("price", Op.AT_MOST, floor(price_cents * (1 + draw * 0.5 * exp(-d / 5))))
+
+
+def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
+    """Yield what a constraint drawn from this product can be about beside its price, in random order.
+
+    What is unknown cannot, nor can the attribute in which the product comes in variants.
+    """
+    variant = catalog.category_of(row).variant_attribute
+    for at in rng.permutation(len(CONSTRAINABLE)).tolist():
+        name = CONSTRAINABLE[at]
+        if name != variant and catalog.value(row, name) is not None:
+            yield name
+
+
+def usable_counts(shop: Shop) -> NDArray[np.int8]:
+    """Return for each product on how many things, its price included, constraints could be drawn; made once.
+
+    0 where the price is unknown or a lower bound, or nothing is on the shelf: such a product is no target.
+    """
+    return shop.derive(_usable_counts)
+
+
+def _usable_counts(shop: Shop) -> NDArray[np.int8]:
+    catalog = shop.catalog
+    price, stock = catalog.column("price"), catalog.column("stock").values
+    counts = np.zeros(catalog.size, dtype=np.int8)
+    for start in range(0, catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        found = 1 + known_count(shop, CONSTRAINABLE, some)
+        found[(stock[some] < 1) | ~(price.values[some] >= 0)] = 0
+        if price.is_floor is not None:
+            found[price.is_floor[some]] = 0
+        counts[some] = found
+    return counts
+
+
+def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int8]:
+    """Return for each of ``rows`` how many of the columns are known, the one in which it comes in variants left out."""
+    catalog = shop.catalog
+    codes = catalog.category_codes[rows]
+    counts = np.zeros(len(codes), dtype=np.int8)
+    for name in names:
+        values = catalog.column(name).values[rows]
+        is_known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+        is_variant = shop.variant_attributes == name
+        counts += is_known & ~is_variant[codes] if is_variant.any() else is_known
+    return counts
+
+
+def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int64]:
+    """Return how many products of each category have at least 0, 1, 2 … of what ``counts`` counts of each product.
+
+    Shape (categories, most constraints + 2): the last column is 0.
+    """
+    width = len(CONSTRAINABLE) + 3
+    table = np.zeros(len(shop.catalog.categories) * width, dtype=np.int64)
+    for start in range(0, shop.catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        table += np.bincount(shop.catalog.category_codes[some] * np.int64(width) + counts[some], minlength=len(table))
+    return np.cumsum(table.reshape(-1, width)[:, ::-1], axis=1)[:, ::-1]
+
+
+def usable_in_categories(shop: Shop, m: int) -> NDArray[np.int64]:
+    """Return how many products of each category ``m`` constraints, the price's included, could be drawn from."""
+    table = shop.derive(_usable_table)
+    return np.asarray(table[:, min(m, table.shape[1] - 1)])
+
+
+def _usable_table(shop: Shop) -> NDArray[np.int64]:
+    return targets_by_category(shop, usable_counts(shop))
+
+
+def usable_places(shop: Shop, aisle: Aisle, m: int) -> Places:
+    """Return the places of an aisle's products that ``m`` constraints could be drawn from."""
+    return np.flatnonzero(shop.part("usable", usable_counts(shop), aisle) >= m)
+
+
+def natural_constraint(catalog: Catalog, row: int, name: str) -> Constraint:
+    """Return the constraint that a shopper with this product in mind would state on ``name``, which must be known."""
+    value = catalog.value(row, name)
+    if isinstance(value, str):
+        return Constraint(name, Op.EQ, value)
+    assert value is not None, f"{name} of row {row} is unknown"
+    is_most = _is_at_most(name)
+    return Constraint(name, Op.AT_MOST if is_most else Op.AT_LEAST, sayable(name, value, up=is_most))
+
+
+def sayable(name: str, value: float, *, up: bool) -> float:
+    """Return the number rounded to what is easily said: tenths of a star, whole days, else two digits.
+
+    >>> sayable("weight", 347.0, up=True), sayable("capacity", 55400.0, up=False), sayable("weight", 1.8, up=True)
+    (350.0, 55000.0, 1.8)
+    """
+    exact = Decimal(repr(float(value)))
+    step = _LEAST_STEP.get(name) or Decimal(1).scaleb(exact.adjusted() - _DIGITS_SAID + 1)
+    return float((exact / step).to_integral_value(ROUND_CEILING if up else ROUND_FLOOR) * step)
+
+
+def widened(
+    products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int
+) -> tuple[tuple[Constraint, ...], Places]:
+    """Return the constraints, widened until ``enough`` products meet them or none can be added, and who meets them.
+
+    Only the products count for which ``among`` is true. One after the other the nearest is let in: bounds move to it,
+    equalities become "A or B". Each step counts a word as 1 and a bound as the share of the products' range that it
+    moves by; ties go to the earlier product. A scan of the columns in order is cheap; only where too few products meet
+    the constraints as they are is the distance of each looked at.
+    """
+    stated, places = list(constraints), np.flatnonzero(among)
+    if len(places) > _FEW:
+        fitting = np.flatnonzero(all_met(products, constraints, among))
+        if len(fitting) >= enough:
+            return tuple(constraints), fitting
+    sides = [_Side.of(products, constraint, places) for constraint in stated]
+    costs = np.empty((len(stated), len(places)))
+    for at, (side, constraint) in enumerate(zip(sides, stated, strict=True)):
+        costs[at] = side.costs(constraint)
+    while len(places):
+        total = np.add.reduce(costs)
+        is_met = total == 0
+        total[is_met] = np.inf
+        nearest = int(total.argmin())
+        if np.count_nonzero(is_met) >= enough or total[nearest] == np.inf:
+            break
+        for at in np.flatnonzero(costs[:, nearest]).tolist():
+            stated[at] = sides[at].admitting(stated[at], nearest)
+            costs[at] = sides[at].costs(stated[at])
+    return tuple(stated), np.flatnonzero(all_met(products, stated, among))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Side:
+    """One attribute of the rows, ready to be compared with a constraint on it again and again."""
+
+    column: Comparable
+    values: NDArray[Any]
+    """Codes, or numbers of which the unknown ones are infinitely bad."""
+    strangers: NDArray[np.float64]
+    """What it costs to let in a word of each row: 1, infinite for an unknown one. Empty for numbers."""
+    spread: float
+
+    @classmethod
+    def of(cls, products: Columns, constraint: Constraint, places: Places) -> _Side:
+        column = products.column(constraint.attribute)
+        values = column.values[places]
+        if column.vocabulary is not None:
+            return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0)
+        numbers = values.astype(np.float64)
+        is_known = ~np.isnan(numbers)
+        spread = float(np.ptp(numbers[is_known])) if is_known.any() else 0.0
+        worst = np.inf if constraint.op is Op.AT_MOST else -np.inf
+        return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0)
+
+    def costs(self, constraint: Constraint) -> NDArray[np.float64]:
+        """Return what letting each of the rows in costs: 0 for those that are in, infinite where it cannot be done."""
+        value = constraint.value
+        if isinstance(value, int | float):
+            beyond = self.values - value if constraint.op is Op.AT_MOST else value - self.values
+            return np.maximum(beyond, 0.0) / self.spread
+        held = value if isinstance(value, tuple) else (value,)
+        is_in = np.logical_or.reduce([self.values == self.column.encode(word) for word in held])
+        return np.where(is_in, 0.0, self.strangers if len(held) < _MOST_ALTERNATIVES else np.inf)
+
+    def admitting(self, constraint: Constraint, at: int) -> Constraint:
+        """Return the constraint widened so that the row at a position meets it; its value must be known."""
+        value = self.values.item(at)
+        if self.column.vocabulary is not None:
+            held = constraint.value if isinstance(constraint.value, tuple) else (str(constraint.value),)
+            return Constraint(constraint.attribute, Op.ANY_OF, tuple(sorted((*held, self.column.vocabulary[value]))))
+        return replace(constraint, value=sayable(constraint.attribute, value, up=constraint.op is Op.AT_MOST))
+
+
+def _is_at_most(name: str) -> bool:
+    return name == "ship_days" or (name in NUMERIC and ATTRIBUTES[name].better == "at_most")

@@ -1,0 +1,224 @@
+"""What environments have in common whose answer is a list of recommended products, best first (SPEC §6: PD, SUB)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ecom_rlve.catalog.columns.aisle import Aisle
+from ecom_rlve.catalog.columns.row_set import RowSet
+from ecom_rlve.catalog.constraints import Constraint, is_satisfied
+from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.difficulty import Axes
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.goal import Review, Verdict
+from ecom_rlve.envs.parts.scores import Gains
+from ecom_rlve.envs.parts.solving import search_showing
+from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tools.catalog import MAX_LIMIT, SearchArgs, ranked_page
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.stockout import StockoutPlan
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import Split
+
+REDRAWS = 50
+"""Times that products are drawn again before a generator gives up (SPEC §6)."""
+PATIENCE = 4
+"""Draws with more fitting products than preferred before the smallest of them is taken."""
+
+_TRIES = 64
+_REACTIONS = 3
+_MOST_PAGES, _PAGE_TURNS = 60, 20
+
+Rows = NDArray[np.int32]
+
+
+class RecommendationAnswer(Answer):
+    """A list of products."""
+
+    recommended_product_ids: list[str] = Field(default_factory=list, description="Product ids, best first.")
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """A list of recommendations as it is judged: cut to the number asked for."""
+
+    rows: tuple[int | None, ...]
+    """None for an id that no product has."""
+    ndcg: Fraction
+    out_of_stock: Fraction
+    """Share of entries that cannot be bought."""
+
+
+class RankedGoal(Protocol):
+    """What the goals of these environments share."""
+
+    @property
+    def fitting(self) -> Rows:
+        """Products that may be recommended, as they stood at the start; ascending."""
+
+    @property
+    def wanted(self) -> int:
+        """The one of them with the greatest gain at the start: what a stock-out that hits takes away."""
+
+
+Goal = TypeVar("Goal", bound=RankedGoal)
+
+
+class RecommendingEnvironment(Environment[Goal]):
+    """Recommending products: everything but which ones fit and how good each is."""
+
+    tool_names = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
+    answer = RecommendationAnswer
+    replaces_sold_out = False
+
+    @abstractmethod
+    def gains(self, scenario: Scenario[Goal], rows: Rows) -> Gains:
+        """Return what each of ``rows``, those that fit and are in stock, would gain."""
+
+    @abstractmethod
+    def judge(self, scenario: Scenario[Goal], ranking: Ranking) -> tuple[Fraction, bool]:
+        """Return r_task of a list that is not empty, and whether it is correct."""
+
+    @abstractmethod
+    def required(self, goal: Goal) -> Sequence[Constraint]:
+        """Return the constraints without which a product does not fit."""
+
+    def gains_now(self, scenario: Scenario[Goal]) -> Gains:
+        """Return the gains of what fits and can be bought as things stand."""
+        return self.gains(scenario, fitting_now(scenario))
+
+    def review(self, scenario: Scenario[Goal], proposal: Answer | None) -> Review:
+        if not isinstance(proposal, RecommendationAnswer) or not proposal.recommended_product_ids:
+            return Review(hides_unsaid=True)
+        world = scenario.world
+        rows = _rows_of(world, proposal.recommended_product_ids[:_REACTIONS])
+        strange = [row for row in rows if row is None or not fits(scenario, row)]
+        broken = {
+            constraint
+            for constraint in self.required(scenario.goal)
+            if any(row is not None and not is_satisfied(world.shop.catalog, constraint, row) for row in strange)
+        }
+        wrong = tuple(slot for slot in scenario.slots if slot.fact.constraint in broken)
+        return Review(wrong, stray=bool(strange), complete=not strange, hides_unsaid=True)
+
+    def verify(self, scenario: Scenario[Goal], answer: Answer | None) -> Verdict:
+        ids = tuple(answer.recommended_product_ids) if isinstance(answer, RecommendationAnswer) else ()
+        if not ids:
+            return Verdict(Fraction(-1), correct=False)
+        world = scenario.world
+        rows = tuple(_rows_of(world, ids[: world.axes.k_rec]))
+        missing = sum(row is None or world.stock(row) < 1 for row in rows)
+        ndcg = self.gains_now(scenario).score(rows, world.axes.k_rec)
+        r_task, is_correct = self.judge(scenario, Ranking(rows, ndcg, Fraction(missing, len(rows))))
+        return Verdict(max(Fraction(-1), min(Fraction(1), r_task)), is_correct, ids)
+
+    def after_results(self, scenario: Scenario[Goal]) -> None:
+        """Let products sell out: where the plan hits, once the best one and another that fits were shown.
+
+        With it go unwanted ones: what does not fit, or is worse than the best ``k_rec``. Where the plan misses, neither
+        the moment nor the place has to do with the goal.
+        """
+        plan, world, wanted = scenario.stockout, scenario.world, scenario.goal.wanted
+        if plan is None or plan.fired or (plan.hits and wanted not in world.shown):
+            return
+        gains, codes = self.gains_now(scenario), world.shop.catalog.category_codes
+        least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
+        good = {row for row in world.shown if fits(scenario, row) and gains.of(row) >= least}
+        if not plan.hits:
+            plan.sell_unwanted(world, good)
+            return
+        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
+        fallback = next((row for row in shown if fits(scenario, row)), None)
+        if fallback is not None:
+            plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
+
+    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:
+        plan = scenario.stockout
+        return plan is not None and plan.fired and plan.hits and scenario.goal.wanted in scenario.world.stockouts_seen
+
+    def solve(self, scenario: Scenario[Goal]) -> dict[str, Any]:
+        world = scenario.world
+        best = self.gains_now(scenario).best_rows(world.axes.k_rec)
+        calls: list[dict[str, Any]] = []
+        showing = set(world.shown)
+        for row in best:
+            if row not in showing and len(calls) < world.axes.b_tool:
+                args = search_showing(world, row)
+                showing.update(ranked_page(world, SearchArgs.model_validate(args))[0][:MAX_LIMIT])
+                calls.append({"name": "catalog_search", "args": args})
+        if calls:
+            return {"tool_calls": calls}
+        ids = world.shop.catalog.ids
+        return {"answer": {"done": True, "recommended_product_ids": [ids[row] for row in best]}}
+
+    def best_ids(self, scenario: Scenario[Goal]) -> list[str]:
+        """Return the ids of the best list there is, for people."""
+        ids = scenario.world.shop.catalog.ids
+        return [ids[row] for row in self.gains_now(scenario).best_rows(scenario.world.axes.k_rec)]
+
+
+def fitting_now(scenario: Scenario[Goal]) -> Rows:
+    """Return what fits and has not sold out since, ascending."""
+    rows = scenario.goal.fitting
+    gone = scenario.world.sold_out
+    return rows[~np.isin(rows, list(gone))] if gone else rows
+
+
+def fits(scenario: Scenario[Goal], row: int) -> bool:
+    """Tell whether a product fits and has not sold out since."""
+    rows = scenario.goal.fitting
+    at = int(np.searchsorted(rows, row))
+    return at < len(rows) and int(rows[at]) == row and row not in scenario.world.sold_out
+
+
+def buyable(world: World, aisle: Aisle) -> NDArray[np.bool_]:
+    """Tell for each product of an aisle whether it can be bought in this world."""
+    can_buy = aisle.column("stock").values[:] > 0
+    code = world.shop.catalog.category_index[aisle.category]
+    for row in world.sold_out:
+        if world.shop.catalog.category_codes[row] == code:
+            can_buy[aisle.place_of(row)] = False
+    return can_buy
+
+
+def _rows_of(world: World, ids: Sequence[str]) -> list[int | None]:
+    rows: list[int | None] = []
+    for product_id in ids:
+        try:
+            rows.append(world.row_of(product_id))
+        except DomainError:
+            rows.append(None)
+    return rows
+
+
+def most_fitting(axes: Axes) -> int:
+    """Return how many fitting products are preferred at most: what two turns of searching can show."""
+    return min(_MOST_PAGES, _PAGE_TURNS * axes.b_tool)
+
+
+def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int | None:
+    """Return a random one of ``rows`` that belongs to the split, None where 64 tries find none."""
+    if not len(rows):
+        return None
+    drawn = map(rows.row, rng.integers(len(rows), size=_TRIES).tolist())
+    return next((row for row in drawn if shop.split(row) == split), None)
+
+
+def targets_in(shop: Shop, counts: NDArray[np.int8], m: int, is_roomy: NDArray[np.bool_]) -> RowSet:
+    """Return the products of which ``counts`` is ``m`` or more, in categories (by code) that are roomy enough."""
+    return RowSet((counts >= m) & is_roomy[shop.catalog.category_codes])
+
+
+def plan_stockout(axes: Axes, rng: Generator) -> StockoutPlan:
+    """Return the plan of a product selling out, which the customer need not hear of."""
+    return StockoutPlan(hits=bool(rng.random() < axes.p_oos), item=0, kind="product", leave_out=False)

@@ -1,0 +1,1 @@
+"""The policy book of a store: its rules, their texts, and the search over them."""

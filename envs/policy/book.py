@@ -1,0 +1,128 @@
+"""The store's policy book, drawn per episode (SPEC §6): the one structure that texts, tools and verifier read.
+
+Of the conditions of a topic as many count as the branching axis says; a higher branching keeps the lower one's and adds
+others. Rules are drawn when first asked for, each from a stream of its own, so that a book costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+
+from ecom_rlve.envs.policy.conditions import DEPARTMENT, TIER, TIERS
+from ecom_rlve.envs.policy.rules import FinalSale, Rule, draw_rule, live_conditions
+from ecom_rlve.envs.policy.text import SectionText, adjustment_text, base_text, final_sale_text
+from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING, TOPICS
+from ecom_rlve.streams import Draws, Streams
+
+MOST_CONDITIONS = 7
+"""Conditions that every topic but those of online returns can have; B_branch(20)."""
+_EXCEPTIONS_FROM = 3
+"""Branching from which one department takes final-sale items back after all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnTerms:
+    """What the return tools need to know of one line of an online order."""
+
+    window_days: int
+    """Last day is the day of delivery plus so many; 0 where it cannot be returned at all."""
+    is_returnable: bool
+    restocking_percent: int
+    """Of the price."""
+    section_ids: tuple[str, ...]
+    """The sections that say so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One section of the book as agents read it."""
+
+    id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True)
+class PolicyBook:
+    """A store's rules in one episode."""
+
+    streams: Streams = field(repr=False)
+    departments: tuple[str, ...]
+    branching: int
+    """Conditions that a rule has, where its topic has so many."""
+    _rules: dict[str, Rule] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def tiers(self) -> tuple[str, ...]:
+        """Membership tiers, lowest first."""
+        return TIERS
+
+    def rule(self, key: str) -> Rule:
+        """Return the rule of a topic."""
+        if key not in self._rules:
+            self._rules[key] = draw_rule(TOPICS[key], self.streams, self.departments, self.branching)
+        return self._rules[key]
+
+    def reach(self, key: str) -> int:
+        """Return how many conditions could bear on a topic in a store with these departments."""
+        return len(live_conditions(TOPICS[key], self.departments))
+
+    def section_id(self, topic: str, condition: str = "") -> str:
+        """Return the id of a topic's base section, or of its section on a condition; no sequence, tells nothing."""
+        return "S" + self.streams.digest("policy section", topic, condition)[:5].hex()
+
+    def governing(self, key: str) -> tuple[str, ...]:
+        """Return the ids of the sections that a figure of the topic needs: the base and one per condition."""
+        names = (adjustment.condition.name for adjustment in self.rule(key).adjustments)
+        return (self.section_id(key), *(self.section_id(key, name) for name in names))
+
+    @cached_property
+    def final_sale(self) -> FinalSale:
+        """The rule for final-sale items."""
+        draws = self.streams.stream("policy rule", "final_sale").random(2).tolist()
+        has_exception = self.branching >= _EXCEPTIONS_FROM and len(self.departments) > 1
+        department = self.departments[int(draws[0] * len(self.departments))] if has_exception else None
+        return FinalSale(department, 3 + int(draws[1] * 12))
+
+    def return_terms(self, department: str, *, tier: str, is_final_sale: bool) -> ReturnTerms:
+        """Return the terms for a line of an online order; raises ``KeyError`` for an unknown department or tier."""
+        situation = {DEPARTMENT: department, TIER: tier}
+        window = self.rule(ONLINE_RETURN).figure(situation)
+        percent = self.rule(RESTOCKING).figure(situation)
+        sections = (*self.governing(ONLINE_RETURN), *self.governing(RESTOCKING))
+        is_returnable = True
+        if is_final_sale:
+            is_returnable = department == self.final_sale.department
+            window = Fraction(self.final_sale.days if is_returnable else 0)
+            sections = (self.section_id("final_sale"), *self.governing(RESTOCKING))
+        return ReturnTerms(int(window), is_returnable, int(percent), sections)
+
+    @cached_property
+    def sections(self) -> tuple[Section, ...]:
+        """All sections in the order in which the book prints them."""
+        draws = self.streams.stream("policy wording")
+        sections = [self._section("final_sale", "", final_sale_text(self.final_sale, Draws(draws)))]
+        for key in TOPICS:
+            rule = self.rule(key)
+            sections.append(self._section(key, "", base_text(rule, Draws(draws))))
+            for adjustment in rule.adjustments:
+                text = adjustment_text(rule, adjustment, Draws(draws))
+                sections.append(self._section(key, adjustment.condition.name, text))
+        order = self.streams.stream("policy order").permutation(len(sections)).tolist()
+        return tuple(sections[at] for at in order)
+
+    def _section(self, topic: str, condition: str, text: SectionText) -> Section:
+        return Section(self.section_id(topic, condition), text.title, text.body)
+
+    @cached_property
+    def section_by_id(self) -> Mapping[str, Section]:
+        """All sections by id."""
+        return {section.id: section for section in self.sections}
+
+
+def draw_policy_book(streams: Streams, departments: Sequence[str], branching: int = MOST_CONDITIONS) -> PolicyBook:
+    """Return the policy book of an episode; ``departments`` are the catalog's, ``branching`` is B_branch."""
+    return PolicyBook(streams, tuple(departments), branching)

@@ -1,0 +1,1 @@
+"""BUNDLE: plan a project within a budget."""

@@ -1,0 +1,108 @@
+"""A customer with a project: item 0 is the project itself, the others are the kinds of things that it needs.
+
+What the whole project needs and may cost are facts of the project; what a thing should be like is a fact of that kind.
+A kind that goes unmentioned takes its wishes along, and a wish that is told tells of its kind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.customer.customer import Customer
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Act, Fact, SlotKind
+from ecom_rlve.streams import Streams
+
+if TYPE_CHECKING:
+    from ecom_rlve.envs.environment import Environment
+    from ecom_rlve.envs.scenario import Scenario
+
+PROJECT = 0
+"""The item that is the project itself."""
+
+_WHICH = ("which", "what", "which other", "what other", "any other", "other", "further", "additional", "more")
+_THINGS = ("things", "items", "products", "categories", "articles", "pieces")
+NEED = SlotKind(
+    name="need",
+    label="on the list",
+    forms=(("with %s", "have %s"), ("including %s", "include %s"), ("that has %s", "have %s")),
+    words=(
+        *(f"{which} {things}" for which in _WHICH for things in _THINGS),
+        "what do you need", "what else do you need", "what you need", "what else you need", "what else is needed",
+        "anything else you need", "anything else do you need", "do you need anything else", "what are you looking for",
+        "what else are you looking for", "what do you want", "what else do you want", "what do you want to buy",
+        "what would you like to buy", "things do you need", "items do you need", "products do you need",
+        "kinds of things", "kinds of products", "kinds of items", "types of products", "types of items", "item types",
+        "product types", "shopping list", "full list", "complete list", "list of things", "list of items",
+        "what should it include", "what should be included", "what does it include", "what belongs to it",
+        "things it needs", "things you need", "items you need", "products you need", "things are missing",
+        "items are missing", "how many things", "how many items", "how many products", "number of things",
+    ),
+)  # fmt: skip
+BUDGET = SlotKind(
+    name="budget",
+    label="budget",
+    forms=(
+        ("costing %s in total", "cost %s in total"),
+        ("for %s all together", "cost %s all together"),
+        ("with a total price of %s", "have a total price of %s"),
+    ),
+    words=("total budget", "overall budget", "total price", "total cost", "in total", "spending limit", "altogether"),
+)
+WISH = SlotKind(
+    name="requirement",
+    label="requirement",
+    forms=(),
+    words=(
+        "wishes", "preferences", "any preference", "specifications", "specs", "must-have", "criterion", "criteria",
+        "constraint", "particular about", "specific features", "special features", "what features", "which features",
+        "look for in", "matters to you", "important to you", "should it be like", "should they be like",
+    ),
+)  # fmt: skip
+"""Names what a customer wants of a thing, whatever attribute it is about."""
+_OF_ALL = (NEED.name, BUDGET.name)
+
+
+def need_fact(singular: str) -> Fact:
+    """Return the fact that the project needs such a thing."""
+    article = "an" if singular[:1].casefold() in tuple("aeiou") else "a"
+    return Fact(NEED.name, Constraint(NEED.name, Op.EQ, singular), kind=NEED, spelled=f"{article} {singular}")
+
+
+def budget_fact(cents: int) -> Fact:
+    """Return the fact that all of it together may cost so much, in integer cents."""
+    return Fact(BUDGET.name, Constraint("price", Op.AT_MOST, cents), kind=BUDGET)
+
+
+def wish_fact(constraint: Constraint) -> Fact:
+    """Return the fact that a thing should meet a condition on an attribute of the catalog."""
+    attribute = ATTRIBUTES.get(constraint.attribute)
+    return Fact(WISH.name, constraint, attribute.unit if attribute else "")
+
+
+class ProjectCustomer(Customer):
+    """One customer with a project."""
+
+    def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
+        super().__init__(environment, scenario, streams)
+        self._kinds = (NEED, BUDGET, WISH)
+
+    def _said_at_first(self, streams: Streams) -> set[Slot]:
+        self._needs = tuple(slot for slot in self._scenario.slots if slot.name == NEED.name)
+        drawn = super()._said_at_first(streams)
+        return {slot for slot in self._scenario.slots if self._naming(slot) in drawn}
+
+    def _answer_named(self, asked: list[tuple[int | None, str]], draft: Any) -> None:
+        # A thing named beside a question about all of it, and the project beside one about things, narrow nothing.
+        pairs = [(None if name in _OF_ALL or item == PROJECT else item, name) for item, name in asked]
+        super()._answer_named(list(dict.fromkeys(pairs)), draft)
+
+    def _tell(self, slots: list[Slot]) -> Act:
+        self._said.update(self._naming(slot) for slot in slots)
+        return super()._tell(slots)
+
+    def _naming(self, slot: Slot) -> Slot:
+        """Return the slot by which what a slot is about becomes known: the need for that thing, or the slot itself."""
+        return slot if slot.item == PROJECT else self._needs[slot.item - PROJECT - 1]

@@ -1,0 +1,91 @@
+"""What a project needs: kinds of things with what is required of each, and which products will do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.constraints import Constraint, all_satisfied, is_satisfied
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.tasks.bundle.projects import Project, is_offered, mixed_project, offered, projects
+from ecom_rlve.envs.tasks.bundle.wishes import draw_wishes
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import Split
+from ecom_rlve.streams import in_random_order
+
+_REDRAWS = 50
+_REDRAWS_OF_THEMES = 25
+"""Redraws after which any kinds will do: small catalogs have few products in a split."""
+_TRIES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """One kind of thing that the project needs."""
+
+    category: str
+    wishes: tuple[Constraint, ...]
+    """Conditions that every acceptable product meets, beside being in stock at a known price."""
+    cheapest: int
+    """Row of the cheapest acceptable product at the outset."""
+
+
+def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[Project, list[tuple[str, int]], int]:
+    """Return a project, ``count`` of its kinds with a product of the split each, and the number of redraws."""
+    choices = projects(shop, count)
+    redraws = 0
+    while choices and redraws < _REDRAWS:
+        project = choices[int(rng.integers(len(choices)))] if redraws < _REDRAWS_OF_THEMES else mixed_project(shop)
+        drawn: list[tuple[str, int]] = []
+        for at in in_random_order(rng, len(project.kinds)):
+            kind = project.kinds[at]
+            row = _anchor(shop, kind, rng, split)
+            if row is None:
+                redraws += 1
+                continue
+            drawn.append((kind, row))
+            if len(drawn) == count:
+                return project, drawn, redraws
+    raise GenerationError(
+        f"no project with {count} kinds of things in split {split!r} was found after {redraws} redraws; use another "
+        "seed or a larger catalog"
+    )
+
+
+def _anchor(shop: Shop, kind: str, rng: Generator, split: Split) -> int | None:
+    """Return a random product of the kind that could be recommended, of the split; None where 64 tries find none."""
+    rows, places = shop.aisle(kind).rows, offered(shop, kind)
+    tried = (int(rows[places[at]]) for at in rng.integers(len(places), size=_TRIES).tolist())
+    return next((row for row in tried if split_of(shop.catalog.titles[row]) == split), None)
+
+
+def draw_need(shop: Shop, kind: str, anchor: int, count: int, rng: Generator) -> Need:
+    """Return the need for a kind, with ``count`` wishes that the product ``anchor`` meets."""
+    aisle, places = shop.aisle(kind), offered(shop, kind)
+    on_offer = np.zeros(len(aisle), dtype=np.bool_)
+    on_offer[places] = True
+    wishes, fitting = draw_wishes(shop, anchor, aisle, on_offer, count, rng)
+    return Need(kind, wishes, int(aisle.rows[places[int(fitting[places].argmax())]]))
+
+
+def acceptable(world: World, need: Need) -> NDArray[np.int32]:
+    """Return the products that meet a need as the store stands, cheapest first."""
+    aisle = world.shop.aisle(need.category)
+    rows = aisle.rows[all_satisfied(aisle, need.wishes, offered(world.shop, need.category))]
+    return np.asarray(rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows)
+
+
+def is_acceptable(world: World, need: Need, row: int) -> bool:
+    """Tell whether a product meets a need as the store stands."""
+    catalog = world.shop.catalog
+    return (
+        catalog.category_of(row).name == need.category
+        and row not in world.sold_out
+        and is_offered(catalog, row)
+        and all(is_satisfied(catalog, wish, row) for wish in need.wishes)
+    )

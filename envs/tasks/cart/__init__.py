@@ -1,0 +1,1 @@
+"""CART: fill the cart with what the customer describes."""

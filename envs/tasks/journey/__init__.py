@@ -1,0 +1,1 @@
+"""JOURNEY: several errands in one conversation."""

@@ -1,0 +1,1 @@
+"""STATUS: tell where an order is."""

@@ -1,0 +1,179 @@
+"""What a STATUS episode is about: an order, and how the customer refers to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from ecom_rlve.envs.difficulty import logistic
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.parts.remembered import (
+    DAY_WORDS,
+    MONTHS,
+    TOTAL_WORDS,
+    Clue,
+    day_fact,
+    money_fact,
+    singled_out,
+    spelled_day,
+    spelled_money,
+    with_article,
+    word_fact,
+)
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.world.orders import Order
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.streams import Streams
+
+_DAY = SlotKind(
+    "order_date",
+    "order date",
+    (("placed on %s", "I placed it on %s"), ("of %s", "it is from %s")),
+    DAY_WORDS,
+    is_circumstance=True,
+)
+
+
+_TOTAL = SlotKind(
+    "order_total",
+    "order total",
+    (("that came to %s", "it came to %s"), ("for %s", "I paid %s in all")),
+    (*TOTAL_WORDS, "price", "cost", "how much", "spend", "paid", "pay"),
+    is_circumstance=True,
+)
+
+
+_ITEMS = SlotKind(
+    "items_ordered",
+    "item ordered",
+    (("with %s in it", "it had %s in it"), ("including %s", "it included %s")),
+    (
+        "item", "other item", "product", "other product", "thing", "contents", "title", "what did you order",
+        "what did you buy", "what was in", "what is in", "what else", "what you ordered", "what you bought",
+    ),
+    is_circumstance=True,
+)  # fmt: skip
+
+
+_KINDS = (_DAY, _TOTAL, _ITEMS)
+_MONTH_SHARE = 0.5
+"""Of indirect references: those that name the month."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """How the customer speaks of the order in the first message."""
+
+    form: Literal["day", "total", "title", "indirect"]
+    phrase: str
+    protected: tuple[tuple[str, str], ...]
+    """Places of the phrase that noise must not touch."""
+    fact: Fact
+    """What it tells, for when it is asked again."""
+    holds: Callable[[Order], bool]
+    """Of which orders it is true."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatusGoal:
+    """The order meant, and what is asked about it."""
+
+    order: Order
+    wants_arrival: bool
+    reference: Reference
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[StatusGoal]:
+    """Return a question drawn from ``streams`` about one of the orders of a world."""
+    which, arrival, is_indirect, form, line = streams.stream("target").random(5).tolist()
+    order = world.orders[int(which * len(world.orders))]
+    if is_indirect < logistic((world.axes.d - 2) / 1.5):
+        reference = _indirect(world, order, line)
+    else:
+        reference = (_by_day, _by_total, _by_title)[int(form * 3)](world, order, line)
+    told = singled_out(_clues(world, order, reference), [other for other in world.orders if reference.holds(other)])
+    facts = [clue.fact for clue in told]
+    remembered = {fact.kind for fact in (*facts, reference.fact)}
+    return Scenario(
+        goal=StatusGoal(order, arrival < 0.5, reference),
+        world=world,
+        subjects=(Subject("order", "orders", ""),),
+        slots=(*(Slot(0, fact) for fact in facts), Slot(0, reference.fact, is_essential=True)),
+        unknown=tuple(kind for kind in _KINDS if kind not in remembered),
+    )
+
+
+def _noun(world: World, row: int) -> str:
+    return with_article(world.shop.catalog.category_of(row).singular)
+
+
+def _title(world: World, row: int) -> str:
+    return str(world.shop.card(row)["title"])
+
+
+def _has_kind(world: World, row: int) -> Callable[[Order], bool]:
+    codes = world.shop.catalog.category_codes
+    wanted = codes[row]
+    return lambda order: any(codes[line.row] == wanted for line in order.lines)
+
+
+def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
+    day = spelled_day(order.placed)
+    return Reference(
+        "day",
+        f"my order of {day}",
+        (("date", day),),
+        day_fact(_DAY, order.placed),
+        lambda other: other.placed == order.placed,
+    )
+
+
+def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
+    total = spelled_money(order.total_cents)
+    return Reference(
+        "total",
+        f"my order for {total}",
+        (("money", total),),
+        money_fact(_TOTAL, order.total_cents),
+        lambda other: other.total_cents == order.total_cents,
+    )
+
+
+def _by_title(world: World, order: Order, line: float) -> Reference:
+    row = order.lines[int(line * len(order.lines))].row
+    title = _title(world, row)
+    return Reference(
+        "title",
+        f'my order with "{title}"',
+        (("title", f'"{title}"'),),
+        word_fact(_ITEMS, _noun(world, row)),
+        lambda other: any(_title(world, line.row) == title for line in other.lines),
+    )
+
+
+def _indirect(world: World, order: Order, line: float) -> Reference:
+    place = line * len(order.lines)
+    row = order.lines[int(place)].row
+    names_month = place % 1 < _MONTH_SHARE
+    month = MONTHS[order.placed.month - 1]
+    has_kind = _has_kind(world, row)
+    noun = world.shop.catalog.category_of(row).singular
+    return Reference(
+        "indirect",
+        f"the order with the {noun} from {month}" if names_month else f"the order with the {noun}",
+        (("date", month),) if names_month else (),
+        word_fact(_ITEMS, _noun(world, row)),
+        lambda other: has_kind(other) and (not names_month or other.placed.month == order.placed.month),
+    )
+
+
+def _clues(world: World, order: Order, reference: Reference) -> list[Clue[Order]]:
+    """Return what the customer may remember of the order beside what the reference tells, best remembered first."""
+    clues: list[Clue[Order]] = [
+        *(Clue(word_fact(_ITEMS, _noun(world, line.row)), _has_kind(world, line.row)) for line in order.lines),
+        Clue(day_fact(_DAY, order.placed), lambda other: other.placed == order.placed),
+        Clue(money_fact(_TOTAL, order.total_cents), lambda other: other.total_cents == order.total_cents),
+    ]
+    return [clue for clue in clues if clue.fact != reference.fact]

@@ -1,0 +1,1 @@
+"""POLICY: answer a question from the store's policy book."""

@@ -1,0 +1,87 @@
+"""Questions about a policy book: drawn, put into a customer's situation, and answered by the book's own rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+
+from numpy.random import Generator
+
+from ecom_rlve.envs.parts.remembered import spelled_day
+from ecom_rlve.envs.policy.book import PolicyBook
+from ecom_rlve.envs.policy.conditions import TIER, Band, Situation
+from ecom_rlve.envs.policy.rules import Rule
+from ecom_rlve.envs.policy.topics import TOPICS
+from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
+
+_DAYS_AGO = 60
+_MOST_SPENT = 1000
+# Prices in tens, of which a share in tenths of a percent is whole cents.
+_PRICE_STEP, _LEAST_TENS, _MOST_TENS = 10, 2, 99
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyGoal:
+    """A question, the situation it is asked in, and the one right answer."""
+
+    question: Question
+    situation: tuple[tuple[str, str | int], ...]
+    """Value by condition, in the order in which the rule lists its conditions; an order amount is whole dollars."""
+    given: str
+    """The date or the price that the question names, as it is spelled; empty where it names none."""
+    asked: str
+    """The question in the customer's words."""
+    truth: Fraction | date
+    unit: str
+    """The rule's unit, ``USD`` for a share, ``date`` for a deadline."""
+    section_ids: tuple[str, ...]
+    """Sections that govern the case."""
+
+
+def draw_question(book: PolicyBook, branching: int, rng: Generator) -> Question:
+    """Return one of the templates whose topic can have so many conditions in this book, each equally likely."""
+    reach = {key: book.reach(key) for key in TOPICS}
+    least = min(branching, max(reach.values()))
+    fitting = [question for question in QUESTIONS if reach[question.topic] >= least]
+    return fitting[int(rng.integers(len(fitting)))]
+
+
+def draw_situation(rule: Rule, tier: str, rng: Generator) -> dict[str, str | int]:
+    """Return a value for each condition of the rule, each case equally likely; the tier is the customer's own."""
+    situation: dict[str, str | int] = {}
+    draws = rng.random((len(rule.adjustments), 2)).tolist()
+    for adjustment, (which, amount) in zip(rule.adjustments, draws, strict=True):
+        value = adjustment.cases[int(which * len(adjustment.cases))].value
+        situation[adjustment.condition.name] = _amount_in(value, amount) if isinstance(value, Band) else value
+    return {name: tier if name == TIER else value for name, value in situation.items()}
+
+
+def posed(book: PolicyBook, question: Question, situation: Situation, today: date, rng: Generator) -> PolicyGoal:
+    """Return a question as a customer in a situation poses it, with the date or price that it names, and its answer."""
+    rule = book.rule(question.topic)
+    figure = rule.figure(situation)
+    phrasing, days_ago, tens = rng.random(3).tolist()
+    truth: Fraction | date = figure
+    unit, given = rule.topic.unit, ""
+    if question.form == "deadline":
+        start = today - timedelta(days=1 + int(days_ago * _DAYS_AGO))
+        truth, unit, given = start + timedelta(days=int(figure)), "date", f"{spelled_day(start)} {start.year}"
+    elif question.form == "share":
+        price = _PRICE_STEP * (_LEAST_TENS + int(tens * (_MOST_TENS - _LEAST_TENS + 1)))
+        truth, unit, given = price * figure / 100, "USD", f"${price}"
+    ask = question.asks[int(phrasing * len(question.asks))]
+    return PolicyGoal(
+        question=question,
+        situation=tuple(situation.items()),
+        given=given,
+        asked=ask.format(date=given, money=given),
+        truth=truth,
+        unit=unit,
+        section_ids=book.governing(question.topic),
+    )
+
+
+def _amount_in(band: Band, draw: float) -> int:
+    least, below = max(band.least, 1), band.below or _MOST_SPENT
+    return least + int(draw * (below - least))

@@ -1,0 +1,119 @@
+"""POLICY, policy Q&A: what the store's rules come to in the customer's own case (SPEC §6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import date
+from fractions import Fraction
+from typing import Any
+
+from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.difficulty import Axes
+from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.goal import Review, Slot, Verdict
+from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.policy.conditions import CONDITIONS
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, score
+from ecom_rlve.envs.tasks.policy_questions.asking import OPENING
+from ecom_rlve.envs.tasks.policy_questions.cases import PolicyGoal, draw_question, draw_situation, posed
+from ecom_rlve.envs.tasks.policy_questions.facts import fact_of, kind_of
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.streams import Streams
+
+_BRIEF = (
+    "The customer asks what the store's rules come to in their case. The rules are this store's own and stand in its "
+    "policy book: find sections with policy_search and read them with policy_get. A base figure may be changed by "
+    "further sections on conditions such as the membership tier or the payment method. The customer knows their own "
+    "situation, not the rules, and may leave out what matters; ask for it. Submit the figure for their case: "
+    '{"done": true, "value": 45, "unit": "days"}, in the unit that they ask for, or a date as '
+    '{"done": true, "value": "2025-08-31", "unit": "date"}. An answer counts only if policy_get has shown every '
+    "section that governs the case."
+)
+
+
+class PolicyEnvironment(Environment[PolicyGoal]):
+    """Policy Q&A."""
+
+    id = "POLICY"
+    title = "Policy Q&A"
+    version = "1"
+    errand = "my question"
+    tool_names = ("policy_search", "policy_get", "ask_user", "datetime_now")
+    answer = PolicyAnswer
+
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
+        return _BRIEF
+
+    def max_difficulty(self, shop: Shop) -> int:
+        return MAX_DIFFICULTY if shop.departments else -1
+
+    def draw_in(self, world: World, streams: Streams) -> Scenario[PolicyGoal]:
+        return scenario_in(world, streams)
+
+    def opening(self, scenario: Scenario[PolicyGoal], said: Collection[Slot]) -> Act:
+        goal = scenario.goal
+        place = "date" if goal.question.form == "deadline" else "money"
+        places = (("question", goal.asked), *(((place, goal.given),) if goal.given else ()))
+        mention = Mention("", "", tuple(slot.fact for slot in scenario.slots if slot in said))
+        return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places)
+
+    def review(self, scenario: Scenario[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+        # The customer does not know the rules: no answer looks right or wrong to them.
+        return Review()
+
+    def verify(self, scenario: Scenario[PolicyGoal], answer: Answer | None) -> Verdict:
+        goal = scenario.goal
+        has_read = scenario.world.sections_read.issuperset(goal.section_ids)
+        if not has_read or not isinstance(answer, PolicyAnswer):
+            return Verdict(Fraction(-1), correct=False)
+        r_task = score(answer, goal.truth, goal.unit)
+        return Verdict(r_task, correct=r_task == 1)
+
+    def solve(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:
+        goal, world = scenario.goal, scenario.world
+        unread = [section_id for section_id in goal.section_ids if section_id not in world.sections_read]
+        calls = [{"name": "policy_get", "args": {"section_id": section_id}} for section_id in unread]
+        if calls:
+            return {"tool_calls": calls[: world.axes.b_tool]}
+        return {"answer": {"done": True, "value": _as_json(goal.truth), "unit": goal.unit}}
+
+    def leaves_free(self, scenario: Scenario[PolicyGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
+        return False
+
+    def goal_json(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:
+        goal = scenario.goal
+        return {
+            "question": goal.question.key,
+            "situation": dict(goal.situation),
+            "value": _as_json(goal.truth),
+            "unit": goal.unit,
+            "section_ids": list(goal.section_ids),
+        }
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[PolicyGoal]:
+    """Return a question drawn from ``streams`` about the policy book of a world."""
+    book = world.book
+    question = draw_question(book, world.axes.b_branch, streams.stream("question"))
+    situation = draw_situation(book.rule(question.topic), world.tier, streams.stream("situation"))
+    goal = posed(book, question, situation, world.today, streams.stream("asking"))
+    facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
+    return Scenario(
+        goal,
+        world,
+        subjects=(Subject("inquiry", "inquiries", ""),),
+        slots=tuple(Slot(0, fact) for fact in facts.values()),
+        unknown=tuple(kind_of(name, book.departments) for name in CONDITIONS if name not in facts),
+    )
+
+
+def _as_json(truth: Fraction | date) -> int | float | str:
+    if isinstance(truth, date):
+        return truth.isoformat()
+    return truth.numerator if truth.denominator == 1 else float(truth)
+
+
+ENVIRONMENT = PolicyEnvironment()

@@ -1,0 +1,1 @@
+"""PD: find products that fit."""

@@ -1,0 +1,142 @@
+"""What a PD episode is about: constraints around a target."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.columns.row_set import RowSet
+from ecom_rlve.catalog.constraints import Constraint, all_met
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.parts.constraints import (
+    natural_constraint,
+    price_bound,
+    usable_counts,
+    usable_in_categories,
+    usable_names,
+    widened,
+)
+from ecom_rlve.envs.parts.description import facts_of
+from ecom_rlve.envs.parts.recommendation import (
+    PATIENCE,
+    REDRAWS,
+    Rows,
+    buyable,
+    most_fitting,
+    plan_stockout,
+    target_among,
+    targets_in,
+)
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.product_discovery import preferences
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.streams import Streams
+
+_FEWEST_FITTING = 4
+_MOST_AIMED_AT = 12
+"""Up to so many products are let in where few fit, so that the length of the list matters; the number is drawn."""
+_ROOM_PER_CONSTRAINT = 4
+"""Products that a category needs for each constraint, for some to be alike in all of them."""
+_LEAST_TARGETS = 200
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class DiscoveryGoal:
+    """What the customer wants."""
+
+    category: str
+    constraints: tuple[Constraint, ...]
+    """All of them, the price's first."""
+    priority: str
+    """The constrained dimension that matters most."""
+    fitting: Rows
+    """Products that meet every constraint and were in stock at the start, ascending; at least 4."""
+    wanted: int
+    """The best of them at the start."""
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
+    """Draw a scenario in a world, with a target of the world's split."""
+    shop, axes = world.shop, world.axes
+    constraints, fitting, redraws = _draw_constraints(world, streams)
+    kind = shop.catalog.category_of(int(fitting[0]))
+    dimensions = list(preferences.dimensions_of(constraints))
+    priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
+    wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
+    facts = (*facts_of(constraints), preferences.priority_fact(priority))
+    world.full_cards = True
+    return Scenario(
+        goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),
+        world=world,
+        subjects=(Subject(kind.singular, kind.plural, kind.name),),
+        slots=tuple(Slot(0, fact) for fact in facts),
+        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        redraws=redraws,
+    )
+
+
+def highest_difficulty(shop: Shop) -> int:
+    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
+    served = (
+        axes.d
+        for axes in levels
+        if usable_in_categories(shop, axes.m)[_are_roomy(shop, axes.m)].sum() >= _LEAST_TARGETS
+    )
+    return max(served, default=-1)
+
+
+def _are_roomy(shop: Shop, m: int) -> NDArray[np.bool_]:
+    """Tell for each category whether it is large enough for ``m`` constraints."""
+    return shop.category_sizes >= _ROOM_PER_CONSTRAINT * m
+
+
+def _targets(shop: Shop, m: int) -> RowSet:
+    """Return the products from which ``m`` constraints can be drawn, in categories that are large enough for them."""
+    return targets_in(shop, usable_counts(shop), m, _are_roomy(shop, m))
+
+
+def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, int]:
+    """Return constraints that at least 4 products meet, these products, and the number of redraws."""
+    axes, most = world.axes, most_fitting(world.axes)
+    spare: tuple[tuple[Constraint, ...], Rows] | None = None
+    too_many = 0
+    for attempt in range(REDRAWS + 1):
+        constraints, fitting = _drawn(world, streams.stream("wishes", attempt))
+        if _FEWEST_FITTING <= len(fitting) <= most:
+            return constraints, fitting, attempt
+        if len(fitting) > most:
+            too_many += 1
+            if spare is None or len(fitting) < len(spare[1]):
+                spare = constraints, fitting
+        if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
+            return *spare, attempt
+    raise GenerationError(
+        f"no {axes.m} constraints that {_FEWEST_FITTING} products meet were found in split {world.split!r} after "
+        f"{REDRAWS} redraws; use another seed or a larger catalog"
+    )
+
+
+def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
+    """Return the constraints of one draw and who meets them; nobody where no target of the split was found."""
+    catalog, axes = world.shop.catalog, world.axes
+    targets = world.shop.derive(_targets, axes.m)
+    slack, breadth = rng.random(2).tolist()
+    target = target_among(world.shop, targets, rng, world.split)
+    if target is None:
+        return (), np.zeros(0, dtype=np.int32)
+    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
+    aisle = world.shop.aisle(catalog.category_of(target).name)
+    among = all_met(aisle, [bound], buyable(world, aisle))
+    names = islice(usable_names(catalog, target, rng), axes.m - 1)
+    stated = [natural_constraint(catalog, target, name) for name in names]
+    enough = _FEWEST_FITTING + int(breadth * (_MOST_AIMED_AT - _FEWEST_FITTING + 1))
+    wider, fitting = widened(aisle, stated, among, enough)
+    return (bound, *wider), aisle.rows[fitting]

@@ -1,0 +1,83 @@
+"""What a customer prefers among products that fit: price, rating, delivery and brand, one of them above all (SPEC §6).
+
+Preferences are a function of the goal: a dimension counts where the goal constrains it, the top priority weighs 0.7,
+the others share 0.3. Each is worth 0 at the customer's limit and 1 at the best there can be: for nothing, five stars,
+the next day. A brand, which all products that fit have, tells none of them from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import lcm
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.parts.scores import Gains, min_max
+
+DIMENSIONS: Mapping[str, str] = {"price": "price", "rating": "rating", "ship_days": "delivery time", "brand": "brand"}
+"""What the persona may value, with what the customer calls it."""
+
+_TOP, _REST = 7, 3
+"""Tenths of the utility: the top priority's, and what the others share."""
+_BEST: Mapping[str, float] = {"price": 0, "rating": 5, "ship_days": 1}
+_HUNDREDTHS = 100
+_PRIORITY = SlotKind(
+    name="priority",
+    label="top priority",
+    forms=(
+        ("chosen for the %s above all", "the %s matters most to me"),
+        ("picked by the %s first of all", "the %s is what I look at first"),
+        ("with the %s as what counts most", "what counts most for me is the %s"),
+    ),
+    words=(
+        "priority", "matters most", "matter most", "matters the most", "matter the most", "most important",
+        "main thing", "counts most", "count most", "counts the most", "care most", "care about most", "value most",
+        "main criterion", "comes first",
+    ),
+    values=tuple(DIMENSIONS.values()),
+    is_circumstance=True,
+)  # fmt: skip
+
+
+def priority_fact(dimension: str) -> Fact:
+    """Return the top priority as a fact the customer can tell."""
+    return Fact("priority", Constraint("priority", Op.EQ, DIMENSIONS[dimension]), kind=_PRIORITY)
+
+
+def gains(catalog: Catalog, rows: NDArray[np.int32], constraints: Sequence[Constraint], priority: str) -> Gains:
+    """Return ¼ + ¾û for each of ``rows`` (ascending): û is the utility, min–max scaled over them.
+
+    ``rows`` meet the constraints, ``priority`` is one of :func:`dimensions_of` these. Prices count in cents, ratings in
+    hundredths of a star, delivery in days.
+    """
+    dimensions = dimensions_of(constraints)
+    scaled = [_worth(catalog, rows, dimensions[name]) for name in dimensions]
+    common = lcm(*(size for _, size in scaled))
+    utility = np.zeros(len(rows), dtype=np.int64)
+    for name, (numerators, size) in zip(dimensions, scaled, strict=True):
+        weight = _TOP * max(1, len(dimensions) - 1) if name == priority else _REST
+        utility += weight * (common // size) * numerators
+    numerators, size = min_max(utility)
+    return Gains(rows, size + 3 * numerators, 4 * size)
+
+
+def dimensions_of(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
+    """Return the constraints on dimensions that the persona values, by dimension."""
+    found = {constraint.attribute: constraint for constraint in constraints}
+    return {name: found[name] for name in DIMENSIONS if name in found}
+
+
+def _worth(catalog: Catalog, rows: NDArray[np.int32], limit: Constraint) -> tuple[NDArray[np.int64], int]:
+    """Return how far products stay within a limit: numerators, and the denominator; 1 where nothing can be better."""
+    name, bound = limit.attribute, limit.value
+    best = _BEST.get(name)
+    if best is None or not isinstance(bound, int | float):
+        return np.ones(len(rows), dtype=np.int64), 1
+    unit = _HUNDREDTHS if name == "rating" else 1
+    values = np.rint(catalog.column(name).values[rows] * float(unit)).astype(np.int64)
+    end, width = round(bound * unit), abs(round((bound - best) * unit))
+    return (np.abs(end - values), width) if width else (np.ones(len(rows), dtype=np.int64), 1)

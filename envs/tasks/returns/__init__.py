@@ -1,0 +1,1 @@
+"""RETURN: return or exchange what the customer means."""

@@ -1,0 +1,144 @@
+"""What the customer of a return can tell: of the order line meant, and of what shall become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.parts.remembered import (
+    DAY_WORDS,
+    TOTAL_WORDS,
+    Clue,
+    count_fact,
+    day_fact,
+    money_fact,
+    spelled_money,
+    word_fact,
+)
+from ecom_rlve.envs.world.orders import Order, OrderLine
+
+Candidate = tuple[Order, OrderLine]
+
+_DAY = SlotKind(
+    "order_date",
+    "order date",
+    (("ordered on %s", "I ordered it on %s"), ("from the order of %s", "it is from my order of %s")),
+    DAY_WORDS,
+    is_circumstance=True,
+)
+_TOTAL = SlotKind(
+    "order_total",
+    "order total",
+    (
+        ("from an order that came to %s", "the whole order came to %s"),
+        ("from an order for %s", "it was part of an order for %s"),
+    ),
+    TOTAL_WORDS,
+    is_circumstance=True,
+)
+_PRICE = SlotKind(
+    "price_paid",
+    "price paid",
+    (("bought for %s", "one of it was %s"), ("at %s each", "I paid %s for each")),
+    (
+        "purchase price", "original price", "unit price", "paid", "pay", "price did you pay", "price you paid",
+        "did it cost", "it cost", "price of each", "paid for it", "price per unit", "price per piece",
+    ),
+    is_circumstance=True,
+)  # fmt: skip
+_ANY_PRICE = replace(_PRICE, words=(*_PRICE.words, "price", "cost", "how much", "expensive"))
+"""Where no other price is spoken of."""
+_UNITS = SlotKind(
+    "units_bought",
+    "quantity bought",
+    (("bought in a quantity of %s", "the quantity was %s"), ("with a quantity of %s", "I had ordered %s of them")),
+    ("quantity", "how many", "units", "pieces", "number of", "number of units", "number of pieces", "qty"),
+    is_circumstance=True,
+)
+
+REASONS: Mapping[str, str] = {
+    "defective": "a defect",
+    "damaged": "transport damage",
+    "wrong_item": "the wrong item",
+    "does_not_fit": "a poor fit",
+    "not_as_described": "a misleading description",
+    "changed_mind": "a change of mind",
+    "arrived_late": "a belated delivery",
+}
+"""What the customer calls each reason that the store knows."""
+METHODS: Mapping[str, str] = {
+    "original_payment": "a refund to my card",
+    "store_credit": "store credit",
+    "exchange": "an exchange",
+}
+"""What the customer calls each way to make good."""
+
+_REASON = SlotKind(
+    "reason",
+    "reason",
+    (("because of %s", "it goes back because of %s"), ("with %s as the reason", "my reason is %s")),
+    (
+        "return reason", "reason for the return", "why", "what is wrong", "what's wrong", "wrong with", "problem",
+        "issue", "what happened", "matter with",
+    ),
+    tuple(REASONS.values()),
+    is_circumstance=True,
+)  # fmt: skip
+_METHOD = SlotKind(
+    "method",
+    "compensation",
+    (("in return for %s", "I want %s in return"), ("for %s", "what I want for it is %s")),
+    (
+        "method", "refund method", "return method", "refund", "refunded", "store credit", "credit", "money back",
+        "exchange", "reimbursed", "compensated", "how would you like", "what would you like in return",
+        "what do you want in return", "in return",
+    ),
+    tuple(METHODS.values()),
+    is_circumstance=True,
+)  # fmt: skip
+_REPLACEMENT = SlotKind(
+    "replacement",
+    "after that",
+    (("with %s to follow", "I need %s"), ("followed by %s", "I will need %s")),
+    (
+        "replacement", "replacement product", "replacement item", "replace", "replaced", "replacing", "substitute",
+        "alternative", "another one", "new one", "new product", "different product", "another product", "instead",
+    ),
+    is_circumstance=True,
+)  # fmt: skip
+
+
+def line_clues(order: Order, line: OrderLine, *, has_other_price: bool) -> dict[str, Clue[Candidate]]:
+    """Return what the customer may remember of an order line, by name; ``has_other_price`` where they also speak of
+    the price of something new.
+    """
+    price_kind = _PRICE if has_other_price else _ANY_PRICE
+    price = Fact(
+        price_kind.name,
+        Constraint("price", Op.EQ, line.price_cents),
+        kind=price_kind,
+        spelled=spelled_money(line.price_cents),
+    )
+    return {
+        "order_date": Clue(day_fact(_DAY, order.placed), lambda other: other[0].placed == order.placed),
+        "order_total": Clue(
+            money_fact(_TOTAL, order.total_cents), lambda other: other[0].total_cents == order.total_cents
+        ),
+        "price_paid": Clue(price, lambda other: other[1].price_cents == line.price_cents),
+        "units_bought": Clue(count_fact(_UNITS, line.quantity), lambda other: other[1].quantity == line.quantity),
+    }
+
+
+LISTED = ("order_date", "order_total")
+"""Clues that ``order_list`` shows; the others need a look into the order."""
+
+
+def wish_facts(reason: str, method: str, replacement: str) -> tuple[Fact, ...]:
+    """Return what shall become of the line; ``replacement`` is what is wanted instead, "no replacement" for nothing."""
+    return (
+        word_fact(_REASON, REASONS[reason]),
+        word_fact(_METHOD, METHODS[method]),
+        word_fact(_REPLACEMENT, replacement),
+    )

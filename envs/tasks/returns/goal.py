@@ -1,0 +1,136 @@
+"""What a RETURN episode is about: an order line, and what is to become of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from ecom_rlve.catalog.errors import UnknownProductError
+from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Fact
+from ecom_rlve.envs.parts.description import facts_of
+from ecom_rlve.envs.parts.remembered import Clue, singled_out, with_article
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.returns.facts import LISTED, METHODS, REASONS, Candidate, line_clues, wish_facts
+from ecom_rlve.envs.tasks.returns.replacement import Replacement, draw_replacement
+from ecom_rlve.envs.world.eligibility import EXCHANGE, eligibility
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.streams import Streams
+
+_REDRAWS = 50
+
+
+THING, NEW = 0, 1
+"""Positions of what goes back and of what is wanted instead."""
+
+
+class ReturnAnswer(Answer):
+    """What the agent did."""
+
+    selected_order_id: str | None = Field(default=None, max_length=64)
+    selected_line_id: str | None = Field(default=None, max_length=64)
+    resolution: Literal["returned", "exchanged", "not_eligible"] | None = None
+    recommended_product_ids: list[str] = Field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnGoal:
+    """What shall become of which order line."""
+
+    order_id: str
+    line_id: str
+    is_eligible: bool
+    """Before anything was initiated."""
+    reason: str
+    method: str
+    replacement: Replacement | None
+    """None: nothing is wanted instead."""
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[ReturnGoal]:
+    """Return a wish drawn from ``streams`` about a line of the orders of a world."""
+    (order, line), goal, redraws = _draw_goal(world, streams)
+    kind = world.shop.catalog.category_of(line.row)
+    subjects = [Subject(kind.singular, kind.plural, kind.name)]
+    clues = line_clues(order, line, has_other_price=goal.replacement is not None)
+    told = _remembered(world, (order, line), clues, streams)
+    instead = "no replacement"
+    wishes: tuple[Fact, ...] = ()
+    if goal.replacement is not None:
+        subjects.append(Subject(f"new {kind.singular}", f"new {kind.plural}", kind.name))
+        instead = with_article(f"new {kind.singular}")
+        wishes = facts_of(goal.replacement.constraints)
+    own = (*(clue.fact for clue in told), *wish_facts(goal.reason, goal.method, instead))
+    forgotten = [clue.fact.kind for clue in clues.values() if clue not in told]
+    return Scenario(
+        goal=goal,
+        world=world,
+        subjects=tuple(subjects),
+        slots=(*(Slot(THING, fact) for fact in own), *(Slot(NEW, fact) for fact in wishes)),
+        unknown=tuple(kind for kind in forgotten if kind is not None),
+        redraws=redraws,
+    )
+
+
+def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, int]:
+    """Return the line meant, what shall become of it, and the number of redraws."""
+    axes = world.axes
+    lines = [(order, line) for order in world.orders for line in order.lines]
+    is_replaced, is_exchanged, reason, method = streams.stream("wishes").random(4).tolist()
+    wants_new = is_replaced < min(0.5, 0.1 * axes.d)
+    targets, rng = streams.stream("target"), streams.stream("replacement")
+    for redraws in range(_REDRAWS + 1):
+        order, line = lines[int(targets.integers(len(lines)))]
+        new = draw_replacement(world.shop, line.row, axes.m, axes.d, world.split, rng) if wants_new else None
+        if wants_new and new is None:
+            continue
+        refunds = [name for name in METHODS if name != EXCHANGE]
+        goal = ReturnGoal(
+            order_id=order.order_id,
+            line_id=line.line_id,
+            is_eligible=eligibility(world, order, line).is_eligible,
+            reason=list(REASONS)[int(reason * len(REASONS))],
+            method=EXCHANGE if wants_new and is_exchanged < 0.5 else refunds[int(method * len(refunds))],
+            replacement=new,
+        )
+        return (order, line), goal, redraws
+    raise GenerationError(
+        f"no ordered product of split {world.split!r} can be replaced under {axes.m} constraints after {_REDRAWS} "
+        "redraws; use another seed or a larger catalog"
+    )
+
+
+def _remembered(
+    world: World, target: Candidate, clues: dict[str, Clue[Candidate]], streams: Streams
+) -> list[Clue[Candidate]]:
+    """Return what the customer remembers: it singles out the line, and by ``order_list`` alone few enough orders."""
+    codes = world.shop.catalog.category_codes
+    kind = codes[target[1].row]
+    lines = [(order, line) for order in world.orders for line in order.lines if codes[line.row] == kind]
+    names = list(clues)
+    order = [names[at] for at in streams.stream("memory").permutation(len(names)).tolist()]
+    told = singled_out([clues[name] for name in order], lines)
+    for name in LISTED:
+        listed = [clue for clue in told if clue in (clues[other] for other in LISTED)]
+        to_read = sum(all(clue.holds(line) for clue in listed) for line in lines)
+        if to_read > world.axes.b_tool and clues[name] not in told:
+            told.append(clues[name])
+    return told
+
+
+def offered_product(scenario: Scenario[ReturnGoal], answer: Answer | None) -> int | None:
+    """Return the product given or recommended instead: by the exchange of the line, else by the answer's first id."""
+    goal, catalog = scenario.goal, scenario.world.shop.catalog
+    for done in scenario.world.errand_returns:
+        if done.line_id == goal.line_id and done.new_row is not None:
+            return done.new_row
+    if isinstance(answer, ReturnAnswer) and answer.recommended_product_ids:
+        try:
+            return catalog.row_of(answer.recommended_product_ids[0])
+        except UnknownProductError:
+            return None
+    return None

@@ -1,0 +1,82 @@
+"""A replacement for a thing that goes back: what the customer wants it to be like, and how far a product is that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import islice
+
+import numpy as np
+from numpy.random import Generator
+
+from ecom_rlve.catalog.constraints import Constraint, is_satisfied
+from ecom_rlve.envs.parts.constraints import (
+    natural_constraint,
+    price_bound,
+    usable_in_categories,
+    usable_names,
+    usable_places,
+)
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import Split
+
+_TRIES = 40
+_LEAST_ROWS = 6
+"""Products of a kind that could be the replacement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replacement:
+    """What the customer wants instead."""
+
+    row: int
+    """One product that is so; any other that is serves as well."""
+    constraints: tuple[Constraint, ...]
+    """Beside the kind of thing: as many as axis 1 says."""
+
+
+def most_constraints(shop: Shop) -> int:
+    """Return the greatest number of constraints with which half of the catalog's kinds can be replaced; made once."""
+    return shop.derive(_most_constraints)
+
+
+def _most_constraints(shop: Shop) -> int:
+    kinds, m = len(shop.kinds(1)), 0
+    while 2 * np.count_nonzero(usable_in_categories(shop, m + 1) >= _LEAST_ROWS) >= kinds:
+        m += 1
+    return m
+
+
+def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rng: Generator) -> Replacement | None:
+    """Return a wish for another product of the same kind, which the one sent back does not meet; None where 40 tries
+    find none.
+    """
+    catalog = shop.catalog
+    aisle = shop.aisle(catalog.category_of(returned).name)
+    places = usable_places(shop, aisle, m)
+    if not len(places):
+        return None
+    for at in rng.integers(len(places), size=_TRIES).tolist():
+        row = int(aisle.rows[places[at]])
+        if row == returned or shop.split(row) != split:
+            continue
+        names = list(islice(usable_names(catalog, row, rng), m - 1))
+        price = catalog.value(row, "price")
+        assert isinstance(price, int | float)
+        constraints = (
+            price_bound(int(price), d, float(rng.random())),
+            *(natural_constraint(catalog, row, name) for name in names),
+        )
+        if not all(is_satisfied(catalog, constraint, returned) for constraint in constraints):
+            return Replacement(row, constraints)
+    return None
+
+
+def share_met(world: World, replacement: Replacement, row: int | None) -> Fraction:
+    """Return the share of the constraints that a product meets; 0 for none, another kind or one that is sold out."""
+    catalog = world.shop.catalog
+    if row is None or catalog.category_codes[row] != catalog.category_codes[replacement.row] or not world.stock(row):
+        return Fraction(0)
+    met = sum(is_satisfied(catalog, constraint, row) for constraint in replacement.constraints)
+    return Fraction(met, len(replacement.constraints))

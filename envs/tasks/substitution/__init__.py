@@ -1,0 +1,1 @@
+"""SUB: replace what is sold out."""

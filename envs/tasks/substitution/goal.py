@@ -1,0 +1,245 @@
+"""What a SUB episode is about: a product that is sold out, and what may stand in for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
+from ecom_rlve.catalog.columns.aisle import Aisle
+from ecom_rlve.catalog.columns.row_set import RowSet
+from ecom_rlve.catalog.constraints import Constraint, all_met, satisfied
+from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.parts.constraints import (
+    Places,
+    known_count,
+    natural_constraint,
+    price_bound,
+    targets_by_category,
+    usable_counts,
+    usable_names,
+)
+from ecom_rlve.envs.parts.description import facts_of
+from ecom_rlve.envs.parts.recommendation import (
+    PATIENCE,
+    REDRAWS,
+    Rows,
+    buyable,
+    most_fitting,
+    plan_stockout,
+    target_among,
+    targets_in,
+)
+from ecom_rlve.envs.parts.scores import Gains, min_max
+from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.substitution.own_titles import have_own_title, shows_own_title
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.similarity import gower
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.streams import Streams
+
+_SOLD_OUT_TOGETHER = 12
+"""Products of the category that are sold out when the customer comes, the one they wanted among them."""
+_ROOM_PER_PICK = 5
+"""Products that a category needs for each recommendation asked for: about so many values has an attribute."""
+_LEAST_TARGETS = 200
+_AT_ONCE = 1 << 18
+"""Products that are counted together."""
+COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
+"""Attributes in which a substitute may have to be like the original."""
+
+
+def _kind(name: str) -> SlotKind:
+    label = ATTRIBUTES[name].label
+    return SlotKind(
+        name="compatibility",
+        label=f"same {label}",
+        forms=(
+            (f"keeping the {label} %s", f"keep the {label} %s"),
+            (f"with the same {label} %s", f"have the same {label} %s"),
+            (f"of the same {label} %s", f"be of the same {label} %s"),
+        ),
+        words=(
+            "compatibility", "compatible", "must match", "have to match", "has to match", "must stay the same",
+            "stay the same", "remain the same", "must be the same", "keep the same", "need to keep", "must keep",
+            "want to keep", "must have", "non-negotiable", "hard requirement", "required",
+        ),
+    )  # fmt: skip
+
+
+_KINDS = {name: _kind(name) for name in COMPATIBILITY}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SubstitutionGoal:
+    """What the customer would take instead."""
+
+    original: int
+    required: tuple[Constraint, ...]
+    """Equalities on compatibility attributes of the original."""
+    wished: tuple[Constraint, ...]
+    """The other constraints; the original meets them all."""
+    fitting: Rows
+    """The pool: products that could take its place at the start, ascending; at least as many as are asked for."""
+    wanted: int
+    """The best of them at the start."""
+
+
+def scenario_in(world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
+    """Draw a scenario in a world, with a sold-out product of the world's split."""
+    shop, axes = world.shop, world.axes
+    drawn, redraws = _draw(world, streams)
+    kind = shop.catalog.category_of(drawn.original)
+    world.full_cards = world.wants_facets = True
+    world.sold_out.update(drawn.sold_out)
+    wanted = pool_gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
+    kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
+    return Scenario(
+        goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted),
+        world=world,
+        subjects=(Subject(kind.singular, kind.plural, kind.name),),
+        slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
+        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        redraws=redraws,
+    )
+
+
+def similarity_weight(d: int) -> Fraction:
+    """Return λ, the weight of similarity: clip(0.4 + 0.05·d, 0.4, 0.8) (SPEC §3)."""
+    return Fraction(min(80, 40 + 5 * d), 100)
+
+
+def pool_gains(shop: Shop, original: int, wished: Sequence[Constraint], rows: Rows, d: int) -> Gains:
+    """Return λ·ŝim + (1 − λ)·s for each of ``rows``; ŝim is min–max scaled over them."""
+    alike, spread = min_max(gower(shop, original, rows))
+    met = np.zeros(len(rows), dtype=np.int64)
+    for constraint in wished:
+        met += satisfied(shop.catalog, constraint, rows)
+    share, count = similarity_weight(d), max(1, len(wished))
+    p, q = share.numerator, share.denominator
+    met = met if wished else np.ones_like(met)
+    return Gains(rows, p * count * alike + (q - p) * spread * met, q * count * spread)
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    original: int
+    sold_out: tuple[int, ...]
+    required: tuple[Constraint, ...]
+    wished: tuple[Constraint, ...]
+    pool: Rows
+
+
+def highest_difficulty(shop: Shop) -> int:
+    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
+    table = targets_by_category(shop, _original_counts(shop))
+    served = (axes.d for axes in levels if table[_are_roomy(shop, axes.k_rec), axes.m].sum() >= _LEAST_TARGETS)
+    return max(served, default=-1)
+
+
+def _original_counts(shop: Shop) -> NDArray[np.int8]:
+    """Return for each product that could be what is sold out on how many things constraints could be drawn; else 0."""
+    return shop.derive(_made_original_counts)
+
+
+def _made_original_counts(shop: Shop) -> NDArray[np.int8]:
+    counts = np.where(have_own_title(shop), usable_counts(shop), 0).astype(np.int8)
+    for start in range(0, len(counts), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        counts[some][known_count(shop, COMPATIBILITY, some) == 0] = 0
+    return counts
+
+
+def _are_roomy(shop: Shop, k: int) -> NDArray[np.bool_]:
+    """Tell for each category whether it is large enough for ``k`` substitutes."""
+    return shop.category_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
+
+
+def _targets(shop: Shop, m: int, k: int) -> RowSet:
+    """Return the products that could be what is sold out, where ``m`` constraints and ``k`` substitutes are needed."""
+    return targets_in(shop, _original_counts(shop), m, _are_roomy(shop, k))
+
+
+def _draw(world: World, streams: Streams) -> tuple[_Draft, int]:
+    axes, most = world.axes, most_fitting(world.axes)
+    spare: _Draft | None = None
+    too_many = 0
+    for attempt in range(REDRAWS + 1):
+        draft = _draft(world, streams.stream("original", attempt))
+        if draft is not None and len(draft.pool) <= most:
+            return draft, attempt
+        if draft is not None:
+            too_many += 1
+            spare = draft if spare is None or len(draft.pool) < len(spare.pool) else spare
+        if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
+            return spare, attempt
+    raise GenerationError(
+        f"no product with {axes.m} constraints and {axes.k_rec} substitutes was found in split {world.split!r} after "
+        f"{REDRAWS} redraws; use another seed or a larger catalog"
+    )
+
+
+def _draft(world: World, rng: Generator) -> _Draft | None:
+    """Return what is sold out, required and wished around a random product; None where too few substitutes are left."""
+    shop, axes, catalog = world.shop, world.axes, world.shop.catalog
+    targets = shop.derive(_targets, axes.m, axes.k_rec)
+    slack, how_many, is_priced = rng.random(3).tolist()
+    original = target_among(shop, targets, rng, world.split)
+    if original is None or not shows_own_title(shop, original):
+        return None
+    aisle = shop.aisle(catalog.category_of(original).name)
+    is_alike = shop.part("original", _original_counts(shop), aisle) >= axes.m
+    is_alike[aisle.place_of(original)] = False
+    alike = np.flatnonzero(is_alike)
+    names = list(usable_names(catalog, original, rng))
+    if len(alike) < _SOLD_OUT_TOGETHER - 1:
+        return None
+    gone = [aisle.place_of(original), *rng.choice(alike, _SOLD_OUT_TOGETHER - 1, replace=False).tolist()]
+    is_left = buyable(world, aisle)
+    is_left[gone] = False
+    required, pool = _compatible(aisle, original, names, is_left, axes, how_many)
+    others = [name for name in names if name not in {each.attribute for each in required}]
+    others.insert(int(is_priced * (len(others) + 1)), "price")
+    others = others[: axes.m - len(required)]
+    if not required or len(others) < axes.m - len(required):
+        return None
+    price = int(catalog.column("price").values[original])
+    wished = tuple(
+        price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
+        for name in others
+    )
+    return _Draft(original, tuple(aisle.rows[gone].tolist()), required, wished, aisle.rows[pool])
+
+
+def _compatible(
+    aisle: Aisle, original: int, names: Sequence[str], left: NDArray[np.bool_], axes: Axes, draw: float
+) -> tuple[tuple[Constraint, ...], Places]:
+    """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool they leave.
+
+    One that would leave fewer than ``k_rec`` products is passed over. Of the numbers of equalities that leave no more
+    than are preferred ``draw`` takes one; where none does, as many as there are.
+    """
+    choices: list[tuple[tuple[Constraint, ...], NDArray[np.bool_], int]] = []
+    required: tuple[Constraint, ...] = ()
+    for name in names:
+        if name not in COMPATIBILITY or len(required) >= max(1, axes.m - 1):
+            continue
+        constraint = natural_constraint(aisle.catalog, original, name)
+        narrowed = all_met(aisle, [constraint], left)
+        count = int(np.count_nonzero(narrowed))
+        if count >= axes.k_rec:
+            required, left = (*required, constraint), narrowed
+            choices.append((required, left, count))
+    preferred = [choice for choice in choices if choice[2] <= most_fitting(axes)]
+    if preferred:
+        required, left, _ = preferred[int(draw * len(preferred))]
+    return required, np.flatnonzero(left)

@@ -1,0 +1,1 @@
+"""The world of an episode: its shop, stock, orders, returns and variants."""

@@ -1,0 +1,260 @@
+"""The customer's order history: drawn once per episode, read by goals, tools and verifiers alike (SPEC §5.1, §6).
+
+Customers buy the same kinds of things again and again, often several orders on one day, so that a kind, a day or a
+title alone seldom says which order is meant. Every line comes from the same draw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from typing import Literal, NamedTuple
+
+from numpy.random import Generator
+
+from ecom_rlve.envs.difficulty import logistic
+from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.models import Split
+from ecom_rlve.streams import Streams, in_random_order
+
+MIN_KINDS = 4
+"""Kinds of things that a catalog needs for a history: an order may have so many lines, each of another kind."""
+_ORDERS_PER_KIND = 4
+"""Orders for each kind of thing the customer buys: a kind is then on ten or so of them."""
+_PRODUCTS_PER_KIND = 2
+_ORDERS_PER_DAY = 4
+_MOST_UNITS = 4
+_TRIES = 200
+_REDRAWS = 50
+
+_IN_FLIGHT = 0.25
+_DELAYED = 0.25
+"""Of those in flight."""
+_CANCELLED = 0.07
+_LONGEST_PAST = 75
+"""Days over which orders are spread whose return window does not end about today."""
+_LONGEST_WAY = 10
+"""Days until delivery at most (SPEC §5.2)."""
+_SENT_BACK = 0.1
+_SENT_BACK_WITHIN = 10
+"""Days after delivery."""
+_REDUCED = 0.65
+_FINAL = 0.87
+"""Draws from here on are of the class."""
+_MANY = 0.35
+
+SaleClass = Literal["regular", "sale", "final_sale"]
+
+
+class OrderStatus(StrEnum):
+    """Where an order is."""
+
+    PROCESSING = "processing"
+    SHIPPED = "shipped"
+    OUT_FOR_DELIVERY = "out_for_delivery"
+    DELIVERED = "delivered"
+    DELAYED = "delayed"
+    CANCELLED = "cancelled"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderLine:
+    """One product on an order."""
+
+    line_id: str
+    """Unique in the history, no sequence."""
+    row: int
+    variant_share: float
+    """Where the variant bought stands in the product's list of variants, in [0, 1)."""
+    quantity: int
+    """1 to 4 units."""
+    price_cents: int
+    """Paid per unit."""
+    sale_class: SaleClass
+    returned: date | None
+    """When it was sent back before the episode; None: never."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One order."""
+
+    order_id: str
+    """Unique, no sequence."""
+    placed: date
+    status: OrderStatus
+    eta: date | None
+    """Expected day of arrival of an order on its way; None where it has arrived or was cancelled."""
+    delivered: date | None
+    """None where it has not arrived."""
+    lines: tuple[OrderLine, ...]
+    """1 to 4, each of another kind of thing."""
+    total_cents: int
+    """What was paid for all lines."""
+
+    @property
+    def arrival(self) -> date | None:
+        """The day it arrived or is expected to; None where it was cancelled."""
+        return self.delivered or self.eta
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """What a history is drawn from."""
+
+    shop: Shop
+    split: Split
+    """Of the products on the lines."""
+    streams: Streams
+    """The world's."""
+    today: date
+    window_days: Callable[[str], int]
+    """Days after delivery in which a department's things at a regular price can be returned."""
+
+
+def edge_probability(d: int) -> float:
+    """Return the probability that an order's return window ends about today: 0.7·σ((d - 4) / 1.5) (SPEC §3)."""
+    return 0.7 * logistic((d - 4) / 1.5)
+
+
+def draw_orders(store: Store, count: int, d: int) -> tuple[Order, ...]:
+    """Return ``count`` orders, newest first, no two with both day and total in common.
+
+    Raises ``GenerationError`` where the split has too few products, or 50 draws give no such history.
+    """
+    for attempt in range(_REDRAWS):
+        orders = _draw(store, store.streams.stream("orders", attempt), count, edge_probability(d))
+        lines = [line.line_id for order in orders for line in order.lines]
+        is_distinct = len({(order.placed, order.total_cents) for order in orders}) == count
+        if is_distinct and len({order.order_id for order in orders}) == count and len(set(lines)) == len(lines):
+            return orders
+    raise GenerationError(f"no {count} orders differ in day or total after {_REDRAWS} draws; use a smaller h_orders")
+
+
+class _Ware(NamedTuple):
+    """A product that the customer buys."""
+
+    row: int
+    price_cents: int
+    ship_days: int
+    window_days: int
+
+
+def _draw(store: Store, rng: Generator, count: int, p_edge: float) -> tuple[Order, ...]:
+    kinds = _bought_kinds(store, rng, max(MIN_KINDS, count // _ORDERS_PER_KIND))
+    sizes = rng.integers(1, MIN_KINDS + 1, size=count).tolist()
+    picked = rng.random((count, len(kinds))).argsort(axis=1, kind="stable")[:, :MIN_KINDS].tolist()
+    days = (_LONGEST_WAY + rng.integers(1, _LONGEST_PAST + 1, size=max(1, count // _ORDERS_PER_DAY))).tolist()
+    order_draws = rng.random((count, 8)).tolist()
+    line_draws = rng.random((count, MIN_KINDS, 7)).tolist()
+    ids = rng.bytes(5 * (MIN_KINDS + 1) * count).hex().upper()
+    orders = []
+    for at, (size, draws) in enumerate(zip(sizes, line_draws, strict=True)):
+        choices = [kinds[kind] for kind in picked[at][:size]]
+        wares = [wares[int(draw[0] * len(wares))] for wares, draw in zip(choices, draws, strict=False)]
+        course = _course(store.today, wares, order_draws[at], days, p_edge)
+        sent_back_by = 0 if course.delivered is None else (store.today - course.delivered).days
+        names = [ids[start : start + 10] for start in range(50 * at, 50 * at + 50, 10)]
+        lines = tuple(
+            [
+                _line(f"L{name}", ware, draw, course.delivered, sent_back_by)
+                for name, ware, draw in zip(names[1:], wares, draws, strict=False)
+            ]
+        )
+        total = sum([line.price_cents * line.quantity for line in lines])
+        orders.append(Order(f"O{names[0]}", course.placed, course.status, course.eta, course.delivered, lines, total))
+    return tuple(sorted(orders, key=lambda order: -order.placed.toordinal()))
+
+
+def _bought_kinds(store: Store, rng: Generator, wanted: int) -> list[list[_Ware]]:
+    """Return the products of each kind of thing that the customer buys."""
+    names = store.shop.kinds(1)
+    bought: list[list[_Ware]] = []
+    for at in in_random_order(rng, len(names)):
+        if wares := _wares(store, names[at], rng):
+            bought.append(wares)
+        if len(bought) == wanted:
+            break
+    if len(bought) < MIN_KINDS:
+        raise GenerationError(
+            f"only {len(bought)} kinds of products have one with a price in split {store.split!r}; use a larger catalog"
+        )
+    return bought
+
+
+def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
+    shop, split = store.shop, store.split
+    rows = shop.catalog.rows_of_category(kind)
+    prices, ship_days = shop.catalog.column("price"), shop.catalog.column("ship_days").values
+    found: dict[int, _Ware] = {}
+    for at in rng.integers(len(rows), size=min(_TRIES, 8 * len(rows))).tolist():
+        row = int(rows[at])
+        is_priced = prices.values[row] >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
+        if is_priced and shop.split(row) == split and row not in found:
+            window = store.window_days(shop.catalog.category_of(row).department)
+            found[row] = _Ware(row, round(float(prices.values[row])), int(ship_days[row]), window)
+            if len(found) == _PRODUCTS_PER_KIND:
+                break
+    return list(found.values())
+
+
+class _Course(NamedTuple):
+    """What became of an order."""
+
+    placed: date
+    status: OrderStatus
+    eta: date | None = None
+    delivered: date | None = None
+
+
+def _course(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int], p_edge: float) -> _Course:
+    """Return what became of an order of these products; ``days`` are how long ago several orders arrived."""
+    fate, edge, side, which, day, late, state, delay = draw
+    transit = max([ware.ship_days for ware in wares])
+    if edge < p_edge:
+        window = wares[int(which * len(wares))].window_days
+        delivered = today - timedelta(days=max(0, window + (-2, -1, 1, 2)[int(side * 4)]))
+        return _Course(delivered - timedelta(days=transit), OrderStatus.DELIVERED, delivered=delivered)
+    if fate < _IN_FLIGHT:
+        return _in_flight(today, transit, state, delay)
+    placed = today - timedelta(days=days[int(day * len(days))])
+    if fate < _IN_FLIGHT + _CANCELLED:
+        return _Course(placed, OrderStatus.CANCELLED)
+    # A day early or late.
+    arrived = placed + timedelta(days=max(1, transit + int(late * 3) - 1))
+    return _Course(placed, OrderStatus.DELIVERED, delivered=arrived)
+
+
+def _in_flight(today: date, transit: int, state: float, delay: float) -> _Course:
+    if delay < _DELAYED:
+        placed = today - timedelta(days=transit + 1 + int(state * 4))
+        return _Course(placed, OrderStatus.DELAYED, eta=today + timedelta(days=1 + int(delay / _DELAYED * 5)))
+    age = int(state * (transit + 1))
+    placed = today - timedelta(days=age)
+    eta = placed + timedelta(days=transit)
+    if age == transit:
+        return _Course(placed, OrderStatus.OUT_FOR_DELIVERY, eta=eta)
+    is_packed = age > 0 and 3 * age >= transit
+    return _Course(placed, OrderStatus.SHIPPED if is_packed else OrderStatus.PROCESSING, eta=eta)
+
+
+def _line(line_id: str, ware: _Ware, draw: Sequence[float], delivered: date | None, days_here: int) -> OrderLine:
+    _, variant, many, units, sale, reduction, back = draw
+    sale_class: SaleClass = "regular" if sale < _REDUCED else "sale" if sale < _FINAL else "final_sale"
+    percent_off = 0 if sale_class == "regular" else 10 * (1 + int(reduction * 5))
+    returned = None
+    if back < _SENT_BACK and delivered is not None and days_here and sale_class != "final_sale":
+        days = min(days_here, ware.window_days, _SENT_BACK_WITHIN)
+        returned = delivered + timedelta(days=1 + int(back / _SENT_BACK * days)) if days else None
+    return OrderLine(
+        line_id=line_id,
+        row=ware.row,
+        variant_share=variant,
+        quantity=2 + int(units * (_MOST_UNITS - 1)) if many < _MANY else 1,
+        price_cents=max(1, ware.price_cents * (100 - percent_off) // 100),
+        sale_class=sale_class,
+        returned=returned,
+    )

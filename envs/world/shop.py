@@ -1,0 +1,248 @@
+"""The shared, immutable half of every world: a catalog with its search, and what is derived from them once."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.columns.aisle import Aisle
+from ecom_rlve.catalog.columns.aisles import Aisles
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.columns.value_index import ValueIndex
+from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.search.broad_filters import BroadFilters
+from ecom_rlve.catalog.search.byte_cache import ByteCache
+from ecom_rlve.catalog.search.search import Search
+from ecom_rlve.catalog.shop_words.variant_values import variant_values
+from ecom_rlve.catalog.sources import SourceReport, open_catalog
+from ecom_rlve.catalog.store import is_store, open_store
+from ecom_rlve.envs.splits import split_of
+from ecom_rlve.models import Split
+
+CARD_BYTES = 350
+"""Greatest size of a product card as JSON (SPEC §2.4)."""
+_MOST_BYTES = CARD_BYTES - len(', "in_stock": false')
+_CARD_TITLE = 110
+_LEAST_TITLE = 8
+_COMPACT = (",", ":")
+LEAST_FULL_TITLE = 24
+"""Characters of a title that a card with all attributes shows at least."""
+CACHE_BYTES = 16 << 20
+"""What offers by price, words of categories and the like may take in a process, however large the catalog."""
+_CARDS = 16_384
+_CATEGORIES = 4096
+"""Cards of each sort, and small things of categories, that are kept."""
+_AISLES = 256
+_WORD_BYTES = 64
+
+Derived = TypeVar("Derived")
+
+
+class Shop:
+    """A catalog, its search index and caches. Shared by all episodes of a process; its caches change nothing seen."""
+
+    def __init__(
+        self, catalog: Catalog, search: Search, report: SourceReport | None = None, aisles: Aisles | None = None
+    ) -> None:
+        """Serve a catalog with its search; ``aisles`` are its columns by category where they were stored."""
+        self.catalog = catalog
+        self.search = search
+        self.report = report
+        self.aisles = aisles or Aisles(catalog)
+        self.cache = ByteCache(CACHE_BYTES)
+        self.broad_filters = BroadFilters()
+        self.card = lru_cache(maxsize=_CARDS)(self._card)
+        self.full_card = lru_cache(maxsize=_CARDS)(self._full_card)
+        self.split = lru_cache(maxsize=_CARDS)(self._split)
+        self.aisle = lru_cache(maxsize=_AISLES)(self._aisle)
+        self.kinds = lru_cache(maxsize=64)(self._kinds)
+        self.variant_pool = lru_cache(maxsize=_CATEGORIES)(self._variant_pool)
+        self._derived: dict[tuple[Hashable, ...], Any] = {}
+
+    @classmethod
+    def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
+        """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file) or the folder of a built catalog.
+
+        Raises ``SourceError`` and ``StoreError``.
+        """
+        if is_store(source):
+            stored = open_store(Path(source))
+            return cls(stored.catalog, stored.search(), stored.report, aisles=stored.aisles())
+        catalog, report = open_catalog(source)
+        return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
+
+    def derive(self, make: Callable[..., Derived], *key: Hashable) -> Derived:
+        """Return ``make(shop, *key)``, a pure function of the shop and the key; made once per key."""
+        at = (make, *key)
+        if at not in self._derived:
+            self._derived[at] = make(self, *key)
+        made: Derived = self._derived[at]
+        return made
+
+    def _card(self, row: int) -> Mapping[str, Any]:
+        """Return a product's card as results show it, without stock and without its category's variant attribute.
+
+        Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
+        """
+        return self._filled(row, self._headed(row, _CARD_TITLE))
+
+    def _full_card(self, row: int) -> Mapping[str, Any]:
+        """Return a card on which attributes come before the title, of which what has room is shown.
+
+        Its size is measured as it is sent, without blanks.
+        """
+        card = self._filled(row, self._headed(row, LEAST_FULL_TITLE), _COMPACT)
+        whole = shortened(self.catalog.titles[row], _CARD_TITLE)
+        while len(whole) > len(card["title"]) and _bytes({**card, "title": whole}, _COMPACT) > _MOST_BYTES:
+            whole = shortened(whole, len(whole) * 15 // 16)
+        return {**card, "title": whole} if len(whole) > len(card["title"]) else card
+
+    def _headed(self, row: int, title: int) -> dict[str, Any]:
+        """Return a card without attributes, its title cut to ``title`` characters, or more where it is too large."""
+        catalog = self.catalog
+        card: dict[str, Any] = {
+            "product_id": catalog.ids[row],
+            "title": shortened(catalog.titles[row], title),
+            "category": catalog.category_of(row).name,
+        }
+        brand, price, rating = (catalog.value(row, name) for name in ("brand", "price", "rating"))
+        if brand is not None:
+            card["brand"] = shortened(str(brand), 40)
+        if price is not None:
+            floors = catalog.column("price").is_floor
+            card["price_from" if floors is not None and floors[row] else "price"] = int(price) / 100
+        if rating is not None:
+            card["rating"] = rating
+        card["ship_days"] = int(catalog.column("ship_days").values[row])
+        while _bytes(card) > _MOST_BYTES:
+            name = max(("title", "brand"), key=lambda name: len(card.get(name, "")))
+            if len(card[name]) <= _LEAST_TITLE:
+                break
+            card[name] = shortened(card[name], len(card[name]) * 7 // 8)
+        return card
+
+    def _filled(self, row: int, card: dict[str, Any], separators: tuple[str, str] | None = None) -> dict[str, Any]:
+        """Return the card with as many attributes as have room."""
+        catalog, category = self.catalog, self.catalog.category_of(row)
+        room = _MOST_BYTES - _bytes(card, separators)
+        # Numbers first: a filter finds a word exactly, a number only from one side.
+        for name in (*NUMERIC, *DISCRETE):
+            value = None if name == category.variant_attribute else catalog.value(row, name)
+            if value is None:
+                continue
+            room -= _entry_bytes(name, value, separators)
+            if room < 0:
+                break
+            card[name] = value
+        return card
+
+    def _kinds(self, least: int) -> tuple[str, ...]:
+        """Return the leaf categories that hold at least ``least`` products, in name order."""
+        categories = self.catalog.categories
+        return tuple(categories[code].name for code in np.flatnonzero(self.category_sizes >= least).tolist())
+
+    @cached_property
+    def category_sizes(self) -> NDArray[np.int64]:
+        """Products of each leaf category, in the order of the catalog's categories."""
+        codes = self.catalog.category_codes
+        return np.asarray(np.bincount(codes, minlength=len(self.catalog.categories)), dtype=np.int64)
+
+    def _aisle(self, category: str) -> Aisle:
+        """Return the products of a leaf category with their columns side by side."""
+        return Aisle(self.aisles, category)
+
+    def part(self, name: str, values: NDArray[Any], aisle: Aisle) -> NDArray[Any]:
+        """Return an aisle's part of an array over all rows, not to be written to; ``name`` is that array's own."""
+        return self.cache.get((name, aisle.category), lambda: values[aisle.rows], lambda found: found.nbytes)
+
+    def _split(self, row: int) -> Split:
+        """Return the split in which a product may be a target."""
+        return split_of(self.catalog.titles[row])
+
+    @cached_property
+    def departments(self) -> tuple[str, ...]:
+        """The departments of the catalog, in name order."""
+        return tuple(sorted({category.department for category in self.catalog.categories}))
+
+    def names_variant(self, row: int) -> bool:
+        """Tell whether a product's title names a value of its category's variant attribute."""
+        category = self.catalog.category_of(row)
+        title = self.catalog.titles[row].casefold()
+        own = self.catalog.value(row, category.variant_attribute)
+        if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
+            return True
+        return _title_pattern(category.variant_attribute, self.variant_pool(category)).search(title) is not None
+
+    def words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
+        """Return the casefolded words of the values that a coded column has in a category, in vocabulary order."""
+        return self.cache.get(
+            ("words", category, attribute),
+            lambda: self._words_in_category(category, attribute),
+            lambda words: len(words) * _WORD_BYTES,
+        )
+
+    def _words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
+        own = self.catalog.categories[self.catalog.category_index[category]]
+        if attribute == own.variant_attribute:
+            values: Sequence[str] = [str(value) for value in self.variant_pool(own)]
+        else:
+            column = self.catalog.column(attribute)
+            codes = column.values[self.catalog.rows_of_category(category)]
+            values = [(column.vocabulary or ())[code] for code in np.unique(codes[codes >= 0]).tolist()]
+        return tuple(dict.fromkeys(part for value in values for part in value.casefold().split()))
+
+    @cached_property
+    def value_index(self) -> ValueIndex:
+        """The attribute that a word or phrase is a value of, by casefolded value."""
+        return ValueIndex(self.catalog)
+
+    def _variant_pool(self, category: Category) -> tuple[str | float, ...]:
+        """Return the values in which the products of a category come."""
+        return variant_values(category, category.variant_attribute)
+
+    @cached_property
+    def variant_attributes(self) -> NDArray[np.str_]:
+        """The attribute in which products come in variants, by the code of their category."""
+        return np.array([category.variant_attribute for category in self.catalog.categories])
+
+    @cached_property
+    def variant_words(self) -> Mapping[str, frozenset[str]]:
+        """All words in which products of some category come, by that attribute."""
+        pools = {(category.variant_attribute, self._variant_pool(category)) for category in self.catalog.categories}
+        found: dict[str, set[str]] = {name: set() for name, _ in pools}
+        for name, values in pools:
+            found[name].update(value for value in values if isinstance(value, str))
+        return {name: frozenset(words) for name, words in found.items()}
+
+
+def shortened(text: str, most: int) -> str:
+    """Return ``text`` cut at a word boundary to at most ``most`` characters, with an ellipsis where it was cut."""
+    if len(text) <= most:
+        return text
+    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
+
+
+@lru_cache(maxsize=1024)
+def _title_pattern(attribute: str, values: tuple[str | float, ...]) -> re.Pattern[str]:
+    """Return the pattern of titles that name one of an attribute's values."""
+    unit = ATTRIBUTES[attribute].unit
+    spelled = [f"{value:g} ?{unit}" if not isinstance(value, str) else re.escape(value) for value in values]
+    return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1 << 14)
+def _entry_bytes(name: str, value: str | float, separators: tuple[str, str] | None) -> int:
+    """Return what an attribute adds to the size of a card: values repeat, in one type for each name."""
+    return _bytes({name: value}, separators) + 1
+
+
+def _bytes(card: Mapping[str, Any], separators: tuple[str, str] | None = None) -> int:
+    return len(json.dumps(card, ensure_ascii=False, separators=separators).encode())

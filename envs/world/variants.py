@@ -1,0 +1,49 @@
+"""Variants of products: every product has some, so that having them tells nothing (SPEC §6, CART)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.streams import Streams
+
+_FEWEST, _MOST = 6, 8
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """One variant of a product."""
+
+    id: str
+    attribute: str
+    value: str | float
+    """Canonical word, or a number in the attribute's unit."""
+
+    def shown(self) -> dict[str, str | float]:
+        """Return it as tools show it."""
+        unit = ATTRIBUTES[self.attribute].unit
+        value = self.value if isinstance(self.value, str) else f"{self.value:g} {unit}"
+        return {"variant_id": self.id, self.attribute: value}
+
+
+def variants_of(shop: Shop, streams: Streams, row: int) -> tuple[Variant, ...]:
+    """Return a product's variants in the order in which this episode's store lists them.
+
+    Its own value of the category's variant attribute, where known, and others drawn from that attribute's pool by a
+    hash of episode seed and product id: 6 to 8 in all, shuffled.
+    """
+    catalog = shop.catalog
+    category = catalog.category_of(row)
+    attribute, product_id = category.variant_attribute, catalog.ids[row]
+    rng = streams.stream("variants", product_id)
+    own = catalog.value(row, attribute)
+    pool = shop.variant_pool(category)
+    others = [value for value in pool if value != own]
+    wanted = int(rng.integers(_FEWEST, _MOST + 1)) - (own is not None)
+    values = [others[at] for at in rng.permutation(len(others))[:wanted].tolist()]
+    if own is not None:
+        values.insert(int(rng.integers(len(values) + 1)), own)
+    return tuple(
+        Variant("v" + streams.digest("variant", product_id, str(value))[:4].hex(), attribute, value) for value in values
+    )

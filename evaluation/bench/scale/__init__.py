@@ -1,0 +1,1 @@
+"""`make bench-scale`: millions of products, built and measured."""

@@ -1,0 +1,141 @@
+"""``python -m ecom_rlve.evaluation.bench.scale``: what a catalog of two million products costs.
+
+Builds the procedural catalog in a process of its own, opens it in worker processes as a server has them, and prints
+Markdown: building, opening and memory; resets and whole episodes of every environment; searches without a filter, with
+a broad and with selective ones beside FAISS alone on the same vectors; and each target with PASS or FAIL. About ten
+minutes on two cores; ``--store`` keeps what was built, and reuses it where it is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from ecom_rlve.evaluation.bench.report import target_table
+from ecom_rlve.evaluation.bench.scale.memory import PeakMemory, memory_of, total_of
+from ecom_rlve.evaluation.bench.scale.report import (
+    Build,
+    Measured,
+    Pair,
+    catalog_table,
+    environment_table,
+    judged,
+    search_table,
+)
+from ecom_rlve.evaluation.bench.scale.sample import EnvironmentSample, SearchSample, Spread, WorkerSample
+
+_ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+_OTHER_SEEDS = 1_000_000
+_CORES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much a worker measures."""
+
+    resets: int = 400
+    """Of each environment."""
+    searches: int = 200
+    """Of each filter."""
+    episodes: int = 60
+    """Of each environment."""
+
+
+QUICK = Counts(resets=8, searches=3, episodes=2)
+
+
+def built(source: str, store: Path, workers: int) -> Build:
+    """Build a catalog and return what that took."""
+    command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale.build", source, str(store)]
+    start = time.perf_counter()
+    with subprocess.Popen([*command, f"--workers={workers}"]) as process, PeakMemory(process.pid) as peak:
+        status = process.wait()
+    if status:
+        raise subprocess.CalledProcessError(status, command)
+    return Build(time.perf_counter() - start, peak.mib)
+
+
+@contextmanager
+def worker(
+    store: Path, counts: Counts, first_seed: int, *, compare: bool = False
+) -> Iterator[tuple[int, WorkerSample]]:
+    """Run a worker; yield its process id and what it measured while it still holds the catalog."""
+    options = {**{name: getattr(counts, name) for name in counts.__slots__}, "first-seed": first_seed}
+    command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale.worker", str(store)]
+    command += [f"--{name}={value}" for name, value in options.items()] + ["--compare"] * compare
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=os.environ | _ONE_CORE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            raise subprocess.CalledProcessError(process.wait(), command)
+        yield process.pid, _sample(line)
+        process.stdin.close()
+
+
+def _sample(line: str) -> WorkerSample:
+    """Return a sample from its JSON."""
+    data = json.loads(line)
+    environments = [EnvironmentSample(**{**each, "reset": Spread(**each["reset"])}) for each in data["environments"]]
+    searches = [
+        SearchSample(**{**each, "step": Spread(**each["step"]), "raw": Spread(**each["raw"])})
+        for each in data["searches"]
+    ]
+    return WorkerSample(**{**data, "environments": environments, "searches": searches})
+
+
+def measure(store: Path, counts: Counts, build: Build | None, console: Console) -> Measured:
+    """Measure with one worker, then the memory of two others, which do no more than a server's would."""
+    console.print("resets, episodes, searches …")
+    with worker(store, counts, 0, compare=True) as (_, sample):
+        pass
+    console.print("memory of a worker, and of a second one …")
+    with worker(store, counts, 0) as (first_id, _):
+        alone = memory_of(first_id)
+        with worker(store, counts, _OTHER_SEEDS) as (second_id, _):
+            beside = memory_of(second_id)
+            together = total_of([memory_of(first_id), beside])
+    pair = None
+    if alone is not None and beside is not None and together is not None:
+        pair = Pair(alone, beside, together - alone.proportional)
+    return Measured(build, sample, pair)
+
+
+def main(
+    products: Annotated[int, typer.Option(min=40)] = 2_000_000,
+    store: Annotated[
+        Path | None, typer.Option(help="Folder of the catalog; kept, and reused where it is there.")
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="Short: shows that it runs, measures nothing.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 where a target is missed.")] = False,
+) -> None:
+    """Build, measure and print."""
+    console = Console(stderr=True)
+    with tempfile.TemporaryDirectory(prefix="ecom-rlve-scale-") as room:
+        home = store or Path(room, "store")
+        build = None
+        if not home.exists():
+            console.print(f"building {products:,} products …")
+            build = built(f"synthetic:{products}:0", home, _CORES)
+        run = measure(home, QUICK if quick else Counts(), build, console)
+    targets = judged(run)
+    tables = (catalog_table(run), environment_table(run), search_table(run), target_table(targets))
+    print("\n\n".join(tables))
+    raise typer.Exit(1 if strict and any(each.is_met is False for each in targets) else 0)
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -1,0 +1,1 @@
+"""Episodes in a terminal: the demonstration and playing by hand."""

@@ -1,0 +1,181 @@
+"""What the pages show of a live server: requests and frames with their answers, and whole conversations."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import uvicorn
+from blocks import Keep, trimmed
+from played_episodes import Play
+from websockets.sync.client import connect
+
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.app import create_app, server_config
+from ecom_rlve.server.settings import Settings
+
+CARD: Keep = {"product_id": None, "title": 40, "price": None, "in_stock": None}
+LINE: Keep = {"line_id": None, "quantity": None}
+RESULT: Keep = {"results": (1, CARD), "total": None, "line": LINE}
+TOOL: Keep = {"name": None, "result": RESULT, "error": None, "code": None}
+OPENING: Keep = {
+    "observation": {
+        "episode_id": None,
+        "user_message": None,
+        "turns_left": None,
+        "tool_calls_left": None,
+        "reward": None,
+    },
+    "reward": None,
+    "done": None,
+    "metadata": {"env_id": None, "difficulty": None, "seed": None, "style": None},
+}
+STEP: Keep = {
+    "observation": {"turn": None, "user_message": None, "tool_results": (1, TOOL)},
+    "reward": None,
+    "done": None,
+}
+END: Keep = {
+    "observation": {"user_message": None, "result": None},
+    "reward": None,
+    "done": None,
+}
+
+
+@contextmanager
+def live(shop: Shop, **changes: Any) -> Iterator[str]:
+    """Serve ``shop`` on a free port for as long as the block lasts, and yield the URL."""
+    settings = Settings().model_copy(update={"log_level": "warning", **changes})
+    config = server_config(create_app(settings, shop=shop), settings, host="127.0.0.1", port=0)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        if not thread.is_alive():
+            raise RuntimeError("the server ended")
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
+    server.should_exit = True
+    thread.join()
+
+
+def exchange(http: httpx.Client, method: str, path: str, body: Any = None, keep: Any = None) -> str:
+    """Send a request; return it with its answer."""
+    sent = body if isinstance(body, str) else json.dumps(body) if body is not None else ""
+    reply = http.request(method, path, content=sent or None)
+    headers = [
+        f"{name.title()}: {reply.headers[name]}"
+        for name in ("retry-after", "www-authenticate")
+        if name in reply.headers
+    ]
+    told = trimmed(reply.json(), keep) if reply.content else ""
+    return "\n".join(filter(None, [f"→ {method} {path}", sent, f"← {reply.status_code}", *headers, told]))
+
+
+def fenced(*exchanges: str) -> str:
+    """Return exchanges as one block of text."""
+    return "```text\n" + "\n\n".join(exchanges) + "\n```"
+
+
+def transcript(http: httpx.Client, play: Play, *, keep: Keep) -> tuple[str, dict[str, Any]]:
+    """Play over HTTP; return the conversation line by line, and the episode's result."""
+    answer = http.post("/reset", json=play.reset).raise_for_status().json()
+    lines = [f"customer  {answer['observation']['user_message']}"]
+    for action in play.actions:
+        lines.append(f"agent     {json.dumps(action, ensure_ascii=False)}")
+        body = {"episode_id": answer["observation"]["episode_id"], "action": action}
+        answer = http.post("/step", json=body).raise_for_status().json()
+        seen = answer["observation"]
+        lines += [f"store     {each['name']} {trimmed(each['result'], keep)}" for each in seen["tool_results"]]
+        if seen["user_message"]:
+            lines.append(f"customer  {seen['user_message']}")
+    return "```text\n" + "\n".join(lines) + "\n```", answer["observation"]["result"]
+
+
+def frames(url: str, play: Play) -> str:
+    """Return an episode's first frames over a WebSocket."""
+    keeps: list[tuple[dict[str, Any], Any]] = [
+        ({"type": "step", "data": play.actions[0]}, None),
+        ({"type": "reset", "data": {**play.reset, "episode_id": "socket"}}, {"type": None, "data": OPENING}),
+        ({"type": "step", "data": play.actions[0]}, {"type": None, "data": STEP}),
+        ({"type": "state"}, {"type": None, "data": {"episode_id": None, "step_count": None, "done": None}}),
+        ({"type": "jump"}, None),
+    ]
+    lines = []
+    with connect(url.replace("http", "ws") + "/ws") as socket:
+        for sent, keep in keeps:
+            socket.send(json.dumps(sent))
+            lines += [f"→ {json.dumps(sent)}", f"← {trimmed(json.loads(socket.recv()), keep)}"]
+        socket.send('{"type": "close"}')
+        lines.append('→ {"type": "close"}')
+    return fenced("\n".join(lines))
+
+
+def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
+    """Return the blocks of ``protocol.md`` that an open server with free places fills."""
+    reset = {**play.reset, "episode_id": "e1", "include": ["tools"]}
+    step = {"episode_id": "e1", "request_id": "r1", "action": play.actions[0]}
+    other = {**step, "action": {"answer": {"done": True}}}
+    wrong_id = {"tool_calls": [{"name": "cart_add", "args": {"product_id": "B000000000"}}]}
+    opening: Keep = {
+        "observation": {
+            **dict.fromkeys(("episode_id", "turn", "turns_left", "tool_calls_left", "user_message", "tool_results")),
+            **dict.fromkeys(("done", "reward", "env_id", "today", "max_turns", "tool_budget")),
+            "tools": (1, {"type": None, "function": {"name": None, "description": None}}),
+        },
+        **dict.fromkeys(("reward", "done", "metadata")),
+    }
+    whole_step: Keep = {
+        "observation": {
+            **dict.fromkeys(("episode_id", "turn", "turns_left", "tool_calls_left", "user_message")),
+            "tool_results": (1, TOOL),
+            **dict.fromkeys(("done", "reward")),
+        },
+        **dict.fromkeys(("reward", "done", "metadata")),
+    }
+    first = exchange(http, "POST", "/reset", reset, opening)
+    once = exchange(http, "POST", "/step", step, whole_step)
+    again = exchange(http, "POST", "/step", step, whole_step)
+    assert once == again
+    state: Keep = {
+        **dict.fromkeys(("episode_id", "step_count", "turn", "done")),
+        "messages": (2, {"role": None, "content": 60}),
+    }
+    listed: Any = (1, {"env_id": None, "title": None, "version": None, "max_difficulty": None, "tools": (2, None)})
+    return {
+        "discover": fenced(exchange(http, "GET", "/health"), exchange(http, "GET", "/envs", None, listed)),
+        "reset": fenced(first),
+        "step": fenced(once),
+        "repeat": fenced(exchange(http, "POST", "/step", other)),
+        "refusal": fenced(exchange(http, "POST", "/step", {"episode_id": "e1", "action": wrong_id}, STEP)),
+        "state": fenced(exchange(http, "GET", "/state?episode_id=e1", None, state)),
+        "format": fenced(
+            exchange(http, "POST", "/step", {"episode_id": "e1", "action": {"text": "Sure, I will look."}}, END),
+            exchange(http, "POST", "/step", {"episode_id": "e1", "action": {"answer": {"done": True}}}),
+        ),
+        "mistakes": fenced(
+            exchange(http, "POST", "/step", '{"episode_id": "e2", "action": {}'),
+            exchange(http, "POST", "/step", {"action": {}}),
+            exchange(http, "POST", "/step", {"episode_id": "e2", "action": {}}),
+            exchange(http, "POST", "/reset", {"env_id": "KART"}),
+            exchange(http, "POST", "/reset", {"difficulty": 21}),
+        ),
+        "delete": fenced(exchange(http, "DELETE", "/episodes/e1")),
+        "frames": frames(url, play),
+    }
+
+
+def refusals(shop: Shop) -> dict[str, str]:
+    """Return what a full server and one with a token say."""
+    with live(shop, max_sessions=1) as url, httpx.Client(base_url=url) as http:
+        http.post("/reset").raise_for_status()
+        full = exchange(http, "POST", "/reset", {})
+    token = Settings(token="sesame").token
+    with live(shop, token=token) as url, httpx.Client(base_url=url) as http:
+        closed = exchange(http, "POST", "/reset", {})
+    return {"capacity": fenced(full), "token": fenced(closed)}

@@ -1,0 +1,178 @@
+"""The episodes that the pages show: found by search, so that they can be found again when drawings change.
+
+Each is played here in process, by a plan a reader could have made from the conversation alone but for telling the
+wanted product among those shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.envs.customer.customer import Customer
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.models import Observation, Style
+
+Action = dict[str, Any]
+DONE = {"done": True}
+_SEEDS = 5000
+_LONGEST_OPENING = 260
+
+
+@dataclass(frozen=True, slots=True)
+class Play:
+    """An episode and the actions that play it."""
+
+    difficulty: int
+    seed: int
+    actions: tuple[Action, ...]
+    style: Style = "turn"
+    wanted: str = ""
+    """The goal in words."""
+    env_id: str = "CART"
+
+    @property
+    def reset(self) -> dict[str, Any]:
+        """The arguments of its reset."""
+        style = {} if self.style == "turn" else {"style": self.style}
+        return {"env_id": self.env_id, "difficulty": self.difficulty, "seed": self.seed, **style}
+
+
+def first_play(shop: Shop) -> Play:
+    """Return a three-turn episode: everything said at once, one product, no variant asked for."""
+    for seed in range(_SEEDS):
+        started = _episode(shop, 1, seed)
+        goal: CartGoal = started.scenario.goal
+        (item,) = goal.items
+        if item is None or item.variant is not None or item.quantity < 2 or _left_out(started):
+            continue
+        play = _played(started, _three_turns(started, item))
+        if play is not None and _is_quiet(shop, play):
+            return play
+    raise LookupError(f"no seed below {_SEEDS} gives such an episode")
+
+
+def asking_play(shop: Shop) -> Play:
+    """Return an episode with two items in which a variant and at most two other facts must be asked for."""
+    for seed in range(_SEEDS):
+        started = _episode(shop, 3, seed)
+        goal: CartGoal = started.scenario.goal
+        items = [item for item in goal.items if item is not None]
+        left = _left_out(started)
+        has_one_variant = sum(item.variant is not None for item in items) == 1
+        is_short = len(started.opening.user_message) <= _LONGEST_OPENING and len(left) in (2, 3)
+        if not (is_short and has_one_variant and "variant" in {slot.name for slot in left}):
+            continue
+        play = _played(started, _asking_turns(started, items, left))
+        if play is not None and _is_quiet(shop, play):
+            return play
+    raise LookupError(f"no seed below {_SEEDS} gives such an episode")
+
+
+def tool_by_tool(play: Play) -> Play:
+    """Return the same episode for a tool-at-a-time client: one call an action, the turn held open between them."""
+    actions: list[Action] = []
+    for number, action in enumerate(play.actions[:-1]):
+        actions += [{"tool_calls": [call], "end_turn": False} for call in action["tool_calls"]]
+        if "assistant_message" in action:
+            actions.append({"assistant_message": action["assistant_message"]})
+        elif number == len(play.actions) - 2:
+            del actions[-1]["end_turn"]
+    actions.append({"tool_calls": [{"name": "submit_answer", "args": {}}]})
+    return Play(play.difficulty, play.seed, tuple(actions), "tool", play.wanted)
+
+
+def _episode(shop: Shop, d: int, seed: int, **axes: float) -> Episode:
+    return Episode(shop, EpisodeSpec("CART", d, seed, axes=tuple(axes.items())), "shown")
+
+
+def _left_out(started: Episode) -> list[Slot]:
+    scenario = started.scenario
+    (act,) = Customer(started.environment, scenario, scenario.world.streams).open()
+    said = {(item, fact.slot) for item, mention in enumerate(act.mentions) for fact in mention.facts}
+    return [slot for slot in scenario.slots if (slot.item, slot.name) not in said]
+
+
+def _search(started: Episode, item: int, unsaid: list[Slot]) -> Action:
+    """Return a search in the words that the customer used of an item."""
+    said = [slot for slot in started.scenario.slots if slot.item == item and slot not in unsaid]
+    values = {slot.name: slot.fact.constraint.value for slot in said}
+    words = [value for name, value in values.items() if isinstance(value, str) and name not in ("brand", "variant")]
+    args = {"query": " ".join([*words, started.scenario.subjects[item].plural])}
+    if "brand" in values:
+        args["brand"] = str(values["brand"])
+    return {"name": "catalog_search", "args": {**args, "limit": 3}}
+
+
+def _three_turns(started: Episode, item: WantedItem) -> Iterator[Action]:
+    yield {"tool_calls": [_search(started, 0, [])]}
+    yield {"tool_calls": [_add(started, item)]}
+    yield {"answer": DONE}
+
+
+def _asking_turns(started: Episode, items: list[WantedItem], left: list[Slot]) -> Iterator[Action]:
+    searches = [_search(started, number, left) for number in range(len(items))]
+    yield {"assistant_message": " ".join(_question(started, slot) for slot in left), "tool_calls": searches}
+    ids = started.scenario.world.shop.catalog.ids
+    reads = [{"product_id": ids[item.row]} for item in items if item.variant is not None]
+    yield {"tool_calls": [{"name": "catalog_get_variants", "args": args} for args in reads]}
+    yield {"tool_calls": [_add(started, item) for item in items]}
+    yield {"answer": DONE}
+
+
+def _add(started: Episode, item: WantedItem) -> Action:
+    args: dict[str, Any] = {"product_id": started.scenario.world.shop.catalog.ids[item.row]}
+    if item.variant is not None:
+        args["variant_id"] = item.variant.id
+    return {"name": "cart_add", "args": {**args, "quantity": item.quantity}}
+
+
+def _question(started: Episode, slot: Slot) -> str:
+    subject = started.scenario.subjects[slot.item]
+    if slot.name == "quantity":
+        return f"How many {subject.plural} would you like?"
+    attribute = slot.fact.constraint.attribute
+    label = ATTRIBUTES[attribute].label if attribute in ATTRIBUTES else attribute
+    return f"Which {label} should the {subject.singular} have?"
+
+
+def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
+    """Play a plan; None unless each product was shown before it was used, the cart confirmed and all is correct."""
+    goal: CartGoal = started.scenario.goal
+    taken: list[Action] = []
+    observation: Observation = started.opening
+    for action in actions:
+        taken.append(action)
+        observation = started.step(action)
+        shown = started.scenario.world.shown
+        if any(item is not None and item.row not in shown for item in goal.items):
+            return None
+    result = observation.result
+    caused = len(taken) - 2
+    if result is None or not result.is_correct or started.customer_caused != caused or started.scenario.stockout.hits:
+        return None
+    if "'" in json.dumps(taken):
+        return None
+    return Play(started.spec.difficulty, started.spec.seed, tuple(taken), wanted=_in_words(started, goal))
+
+
+def _in_words(started: Episode, goal: CartGoal) -> str:
+    parts = []
+    for item, subject in zip(goal.items, started.scenario.subjects, strict=True):
+        assert item is not None
+        variant = f" in {item.variant.value}" if item.variant else ""
+        parts.append(f"{subject.singular}{variant} ×{item.quantity}")
+    return ", ".join(parts)
+
+
+def _is_quiet(shop: Shop, play: Play) -> bool:
+    """Tell whether nobody mistypes: the same episode without noise reads the same."""
+    noisy, silent = _episode(shop, play.difficulty, play.seed), _episode(shop, play.difficulty, play.seed, p_noise=0.0)
+    heard = [(noisy.step(action).user_message, silent.step(action).user_message) for action in play.actions]
+    return noisy.opening.user_message == silent.opening.user_message and all(one == other for one, other in heard)

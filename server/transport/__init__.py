@@ -1,0 +1,1 @@
+"""How requests arrive: HTTP routes, WebSocket, JSON-RPC, limits, tokens."""

@@ -1,0 +1,209 @@
+"""HTTP: one handler per route, mounted at the root and under ``/envs/{env}``, which fixes the environment.
+
+Handlers read the raw body and return finished bytes; the schemas that ``/docs`` shows are declared beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST
+from pydantic.json_schema import models_json_schema
+from starlette.responses import Response
+
+from ecom_rlve.envs.registry import environment
+from ecom_rlve.models import (
+    Action,
+    EnvironmentInfo,
+    EpisodeState,
+    ErrorResponse,
+    ResetRequest,
+    StepRequest,
+    StepResponse,
+)
+from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.service import Service, schemas
+from ecom_rlve.server.transport import mcp
+from ecom_rlve.server.transport.limits import parse_json, read_body
+
+Handler = Callable[[Request], Awaitable[Response]]
+_MAX_ID = 255
+_ENV = {"name": "env", "in": "path", "required": True, "schema": {"type": "string"}}
+_EPISODE_ID = {"name": "episode_id", "required": True, "schema": {"type": "string", "maxLength": _MAX_ID}}
+
+
+class Routes:
+    """The handlers over one service."""
+
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._schema = json.dumps(schemas())
+
+    def router(self) -> APIRouter:
+        """Return every route of the server but the sockets."""
+        router = APIRouter()
+        self._mount(router, "", [])
+        self._mount(router, "/envs/{env}", [_ENV])
+        _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
+        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus")
+        path_id = {**_EPISODE_ID, "in": "path"}
+        trace = "/episodes/{episode_id:path}/trace"
+        _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
+        _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
+        return router
+
+    def _mount(self, router: APIRouter, prefix: str, env: list[dict[str, Any]]) -> None:
+        anything = dict[str, Any]
+        of_episode = [*env, {**_EPISODE_ID, "in": "query"}]
+        _add(router, "POST", f"{prefix}/reset", self.reset, "Start an episode", StepResponse, env, body="ResetRequest")
+        _add(router, "POST", f"{prefix}/step", self.step, "Take one step", StepResponse, env, body="StepRequest")
+        _add(router, "GET", f"{prefix}/state", self.state, "The conversation so far", EpisodeState, of_episode)
+        _add(router, "GET", f"{prefix}/health", self.health, "Whether the server is up", anything, env)
+        _add(router, "GET", f"{prefix}/metadata", self.metadata, "What this server is", anything, env)
+        _add(router, "GET", f"{prefix}/schema", self.schema, "JSON schemas of what travels", anything, env)
+        _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: tools/list", anything, env)
+
+    async def reset(self, request: Request) -> Response:
+        """Start an episode; the body may be empty."""
+        raw = await read_body(request, self._service.settings.max_body_bytes)
+        asked = ResetRequest.model_validate(parse_json(raw) if raw.strip() else {})
+        return _json(await self._service.reset(asked, env=_env(request)))
+
+    async def step(self, request: Request) -> Response:
+        """Take one step of a live episode."""
+        raw = await read_body(request, self._service.settings.max_body_bytes)
+        asked = StepRequest.model_validate(parse_json(raw))
+        request_id = chosen_request_id(asked.action, asked.request_id)
+        record = self._service.record(asked.episode_id, _env(request))
+        return _json(await self._service.step(record, asked.action, request_id))
+
+    async def state(self, request: Request) -> Response:
+        """Return the conversation of an episode, live or ended."""
+        episode_id = request.query_params.get("episode_id")
+        if not episode_id:
+            raise BadRequestError("episode_id: say which episode, as in /state?episode_id=…")
+        return _json(await self._service.state(self._service.record(episode_id, _env(request))))
+
+    async def delete(self, request: Request) -> Response:
+        """Forget an episode and free its place."""
+        self._service.sessions.delete(self._service.record(request.path_params["episode_id"]))
+        return Response(status_code=204)
+
+    async def trace(self, request: Request) -> Response:
+        """Return an ended episode, ready to be replayed."""
+        record = self._service.record(request.path_params["episode_id"])
+        return Response(await self._service.trace(record), media_type="application/x-ndjson")
+
+    async def metrics(self, _request: Request) -> Response:
+        """Return what an operator watches."""
+        return Response(self._service.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+
+    async def environments(self, _request: Request) -> Response:
+        """List the environments."""
+        return _json(await self._service.environments())
+
+    async def health(self, _request: Request) -> Response:
+        """Answer as long as the event loop runs."""
+        return _json('{"status":"healthy"}')
+
+    async def metadata(self, request: Request) -> Response:
+        """Describe the server."""
+        env = _env(request)
+        fixed = {} if env is None else {"env_id": environment(env).id}
+        return _json(json.dumps({**self._service.metadata(), **fixed}))
+
+    async def schema(self, request: Request) -> Response:
+        """Return the JSON schemas; of an unknown environment an error."""
+        env = _env(request)
+        if env is not None:
+            environment(env)
+        return _json(self._schema)
+
+    async def mcp(self, request: Request) -> Response:
+        """Answer a JSON-RPC request; always 200 where the body fits."""
+        raw = await read_body(request, self._service.settings.max_body_bytes)
+        return _json(mcp.answer_text(raw, _env(request)))
+
+
+def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str | None:
+    """Return the request id of a step: beside the action, or in the action's metadata.
+
+    Raises:
+        BadRequestError: it is not a string of 1 to 255 characters, or the two differ.
+    """
+    metadata = action.get("metadata")
+    inner = metadata.get("request_id") if type(metadata) is dict else None
+    if inner is None:
+        return outer
+    if not isinstance(inner, str) or not 1 <= len(inner) <= _MAX_ID:
+        raise BadRequestError(f"action.metadata.request_id: a string of 1 to {_MAX_ID} characters is wanted")
+    if outer is not None and outer != inner:
+        raise BadRequestError("request_id: differs from action.metadata.request_id")
+    return inner
+
+
+def components() -> dict[str, Any]:
+    """Return the OpenAPI schemas of the request bodies."""
+    pairs: list[Any] = [(ResetRequest, "validation"), (StepRequest, "validation"), (Action, "validation")]
+    _, schema = models_json_schema(pairs, ref_template="#/components/schemas/{model}")
+    found: dict[str, Any] = schema["$defs"]
+    found["StepRequest"]["properties"]["action"] = {"$ref": "#/components/schemas/Action"}
+    return found
+
+
+def _env(request: Request) -> str | None:
+    env: str | None = request.path_params.get("env")
+    return env
+
+
+def _json(text: str) -> Response:
+    return Response(text, media_type="application/json")
+
+
+def _answering(handler: Handler) -> Handler:
+    """Wrap a handler so that whatever it raises becomes an error answer."""
+
+    async def endpoint(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except Exception as error:
+            return translate(error).response()
+
+    return endpoint
+
+
+def _add(
+    router: APIRouter,
+    method: str,
+    path: str,
+    handler: Handler,
+    summary: str,
+    answer: Any = None,
+    parameters: list[dict[str, Any]] | None = None,
+    status: int = 200,
+    body: str | None = None,
+) -> None:
+    """Register ``handler`` with the schemas that it speaks, without FastAPI's own parsing of them."""
+    extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
+    if body is not None:
+        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
+        extra["requestBody"] = {"content": content, "required": body != "ResetRequest"}
+    responses: dict[int | str, dict[str, Any]] = {"4XX": {"model": ErrorResponse}, "5XX": {"model": ErrorResponse}}
+    if answer is not None:
+        responses[status] = {"model": answer}
+    router.add_api_route(
+        path,
+        _answering(handler),
+        methods=[method],
+        name=handler.__name__,
+        summary=summary,
+        description=handler.__doc__,
+        status_code=status,
+        response_class=Response,
+        response_model=None,
+        responses=responses,
+        openapi_extra=extra,
+    )

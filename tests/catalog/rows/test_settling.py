@@ -1,0 +1,88 @@
+"""What is settled over a whole catalog is the same in one go and in two passes over other processes' readings."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import pytest
+
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.rows.reading import Reading
+from ecom_rlve.catalog.rows.report import DropReason
+from ecom_rlve.catalog.rows.row import catalog_of, read_row
+from ecom_rlve.catalog.rows.settling import MAX_TITLES, Duplicates, Settling
+
+
+def row(at: int, **fields: Any) -> dict[str, Any]:
+    return {"parent_asin": f"B{at}", "title": f"Hat {at}", "store": None} | fields
+
+
+def read(at: int, **fields: Any) -> Reading:
+    reading = read_row(row(at, **fields))
+    assert isinstance(reading, Reading)
+    return reading
+
+
+def products(catalog: Catalog) -> list[Product]:
+    return [catalog.product(at) for at in range(catalog.size)]
+
+
+def test_two_passes_give_the_catalog_of_one() -> None:
+    brands = ("Acme", "ACME", "acme", "Acme", None)
+    paths: tuple[list[str], ...] = (["Women", "Dresses"], ["Girls", "Dresses"], [], ["Hats", "Caps"])
+    rows = [row(at, store=brands[at % 5], categories=paths[at % 4]) for at in range(200)]
+    rows += [row(3), row(300, title="Hat 7", store="ACME"), row(301, title="")]
+    readings: list[bytes] = []
+    duplicates, settling = Duplicates(), Settling()
+    for each in rows:
+        reading = read_row(each)
+        if isinstance(reading, Reading) and duplicates.reason(reading) is None:
+            settling.note(reading)
+            readings.append(pickle.dumps(reading))
+        duplicates, settling = pickle.loads(pickle.dumps((duplicates, settling)))
+    settled = pickle.loads(pickle.dumps(settling.settled()))
+    second_pass = [settled.product(pickle.loads(reading)) for reading in readings]
+    catalog, report = catalog_of(rows)
+    assert Catalog.from_products(second_pass, settled.categories).fingerprint == catalog.fingerprint
+    assert report.kept == len(second_pass) == 200
+    assert {product.brand for product in second_pass} == {"Acme", None}
+    assert {"women's dresses", "girls' dresses", "caps"} <= {product.category for product in second_pass}
+
+
+def test_duplicates_are_known_by_id_then_by_listing() -> None:
+    duplicates = Duplicates()
+    assert duplicates.reason(read(1, store="S")) is None
+    assert duplicates.reason(read(1, title="Boot")) is DropReason.DUPLICATE_ID
+    assert duplicates.reason(read(2, title="HAT 1!", store="s")) is DropReason.DUPLICATE_LISTING
+    assert duplicates.reason(read(2, title="Boot")) is None, "a dropped row's id and listing are free"
+
+
+def test_the_first_titles_tell_the_variant_attribute() -> None:
+    few = Settling()
+    for at in range(MAX_TITLES):
+        few.note(read(at, title=f"Dress size {at}"))
+    many = pickle.loads(pickle.dumps(few))
+    for at in range(MAX_TITLES, MAX_TITLES * 2):
+        many.note(read(at, title=f"Dress XL {at}"))
+    assert [category.variant_attribute for category in few.settled().categories] == ["size"]
+    assert many.settled().categories == few.settled().categories
+
+
+def test_leaves_that_are_spoken_alike_are_one_category() -> None:
+    settling = Settling()
+    parents = ("Clothing & Shoes", "Clothing and Shoes", "clothing and shoes")
+    for at in range(60):
+        title = ("Dress", "Dress", "XL dress")[at % 3]
+        settling.note(read(at, categories=[parents[at % 3], "Dresses"], title=f"{title} {at}"))
+    chosen = {category.name: category.variant_attribute for category in settling.settled().categories}
+    # The first and the third share a name; half of their titles tell a size.
+    assert chosen == {"clothing and shoes dresses": "color", "dresses": "size"}
+
+
+def test_a_reading_that_was_not_noted_cannot_be_settled() -> None:
+    settling = Settling()
+    settling.note(read(1))
+    with pytest.raises(KeyError):
+        settling.settled().product(read(2, title="Boot"))

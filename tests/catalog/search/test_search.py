@@ -1,0 +1,248 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ecom_rlve.catalog.attributes import DISCRETE
+from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.constraints import Constraint, Op, is_satisfied
+from ecom_rlve.catalog.errors import IndexMismatchError
+from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
+from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.streams import Streams
+
+SIZE = 300
+CASES = 1_000
+MUGS = Category("mugs", ("Kitchen", "Mugs"), "mug", "mugs", "color")
+
+
+@pytest.fixture(scope="module")
+def search() -> Search:
+    return Search.build(synthetic_catalog(SIZE))
+
+
+@pytest.fixture(scope="module")
+def large() -> Search:
+    return Search.build(synthetic_catalog(10_000))
+
+
+def mug(number: int, **fields: object) -> Product:
+    return Product(id=f"m{number}", title=f"Mug {number}", category="mugs", **fields)  # type: ignore[arg-type]
+
+
+def describe(catalog: Catalog, row: int, rng: np.random.Generator) -> tuple[str, list[Constraint]] | None:
+    """Describe a product by type, brand and two attributes other than the variant one; None where it lacks them."""
+    category, brand = catalog.category_of(row), catalog.value(row, "brand")
+    known = [name for name in DISCRETE if name != category.variant_attribute and catalog.value(row, name) is not None]
+    if brand is None or len(known) < 2:
+        return None
+    pair = [known[at] for at in rng.permutation(len(known))[:2]]
+    facts = {"category": category.name, "brand": brand, **{name: catalog.value(row, name) for name in pair}}
+    words = " ".join(str(value) for value in (category.singular, brand, *(facts[name] for name in pair)))
+    return words, [Constraint(name, Op.EQ, str(value)) for name, value in facts.items()]
+
+
+def misspell(word: str, rng: np.random.Generator) -> str:
+    at, letter = int(rng.integers(len(word) - 1)), chr(ord("a") + int(rng.integers(26)))
+    head, tail = word[:at], word[at + 1 :]
+    return (head + letter + word[at:], head + tail, head + letter + tail, head + tail[0] + word[at] + tail[1:])[
+        int(rng.integers(4))
+    ]
+
+
+def share_found(search: Search, typos: float, first: int) -> float:
+    """Share of described products among the first results; at most 10 products fit each description."""
+    rng = Streams("known items", str(typos)).stream("cases")
+    found: list[bool] = []
+    while len(found) < CASES:
+        row = int(rng.integers(search.catalog.size))
+        described = describe(search.catalog, row, rng)
+        if described is None:
+            continue
+        fitting = passing_rows(search.catalog, described[1])
+        if fitting is None or len(fitting) > 10:
+            continue
+        words = described[0].split()
+        query = " ".join(misspell(word, rng) if len(word) >= 5 and rng.random() < typos else word for word in words)
+        found.append(row in search.rank(query, None, first))
+    return float(np.mean(found))
+
+
+def test_described_products_are_found(large: Search) -> None:
+    assert share_found(large, 0.0, 20) >= 0.99
+
+
+def test_misspelt_descriptions_find_them_too(large: Search) -> None:
+    assert share_found(large, 0.12, 20) >= 0.97
+
+
+def test_fewer_results_are_the_first_of_more(search: Search) -> None:
+    everything = search.rank("blue cotton throw", None, SIZE)
+    assert sorted(everything.tolist()) == list(range(SIZE))
+    for k in (0, 1, 5, RERANK_DEPTH, RERANK_DEPTH + 1, SIZE + 10):
+        np.testing.assert_array_equal(search.rank("blue cotton throw", None, k), everything[:k])
+
+
+def test_filtering_before_ranking_equals_the_full_ranking_of_a_small_catalog() -> None:
+    search = Search.build(synthetic_catalog(RERANK_DEPTH))
+    rows = np.arange(0, RERANK_DEPTH, 3, dtype=np.int32)
+    expected = [row for row in search.rank("wooden toy", None, RERANK_DEPTH) if row in rows]
+    assert search.rank("wooden toy", rows, 7).tolist() == expected[:7]
+    assert search.rank("wooden toy", rows[::-1], 7).tolist() == expected[:7]
+
+
+def test_a_filtered_search_is_full_whatever_the_query(search: Search) -> None:
+    category = search.catalog.category_of(0)
+    rows = search.catalog.rows_of_category(category.name)
+    found = search.rank("something else entirely", rows, 5)
+    assert len(found) == min(5, len(rows))
+    assert np.isin(found, rows).all()
+    assert search.rank(category.singular, rows[:0], 5).tolist() == []
+
+
+@pytest.mark.parametrize("query", ["", "  \t", "缶", "?!"])
+def test_a_query_without_known_words_gives_rows_in_order(search: Search, query: str) -> None:
+    assert search.rank(query, None, 4).tolist() == [0, 1, 2, 3]
+    assert search.rank(query, np.array([9, 5, 7], dtype=np.int32), 2).tolist() == [5, 7]
+
+
+def test_word_order_and_case_change_nothing(search: Search) -> None:
+    np.testing.assert_array_equal(search.rank("Red wool SCARF", None, 30), search.rank("scarf red, wool", None, 30))
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("price_asc", lambda product: None if product.price_is_floor else product.price_cents),
+        ("rating_desc", lambda product: None if product.rating is None else -product.rating),
+        ("ship_days_asc", lambda product: product.ship_days),
+    ],
+)
+def test_sorting_puts_unknown_last_and_breaks_ties_by_row(
+    key: SortKey, value: Callable[[Product], float | None]
+) -> None:
+    prices, ratings = (300, None, 100, 300, 200), (4.0, 5.0, None, 4.5, 4.0)
+    products = [
+        mug(number, price_cents=price, price_is_floor=number == 2, rating=rating, ship_days=1 + number % 2)
+        for number, (price, rating) in enumerate(zip(prices, ratings, strict=True))
+    ]
+    search = Search.build(Catalog.from_products(products, [MUGS]))
+
+    def place(row: int) -> tuple[bool, float, int]:
+        known = value(products[row])
+        return known is None, known or 0.0, row
+
+    for rows in (range(5), (4, 2, 0), (1,), ()):
+        wanted = sorted(rows, key=place)
+        for k in (0, 1, 3, 9):
+            assert search.order(key, np.array(rows, dtype=np.int32), k).tolist() == wanted[:k]
+    assert search.order(key, None, 4).tolist() == sorted(range(5), key=place)[:4]
+
+
+def test_passing_rows_are_those_that_meet_every_constraint(search: Search) -> None:
+    catalog = search.catalog
+    category = catalog.category_of(3)
+    brand = next(str(catalog.value(row, "brand")) for row in range(SIZE) if catalog.value(row, "brand"))
+    conditions = [
+        Constraint("category", Op.EQ, category.name),
+        Constraint("brand", Op.EQ, brand.upper()),
+        Constraint("price", Op.AT_MOST, 5_000),
+        Constraint("rating", Op.AT_LEAST, 4.0),
+        Constraint("stock", Op.AT_LEAST, 1),
+        Constraint("color", Op.ANY_OF, ("black", "blue")),
+        Constraint("brand", Op.EQ, "no such brand"),
+        Constraint("ship_days", Op.EQ, 3),
+        Constraint("category", Op.EQ, 3),
+    ]
+    for number in range(1, 2 ** len(conditions), 7):
+        chosen = [condition for bit, condition in enumerate(conditions) if number >> bit & 1]
+        rows = passing_rows(catalog, chosen)
+        assert rows is not None
+        assert rows.dtype == np.int32
+        wanted = [row for row in range(SIZE) if all(is_satisfied(catalog, condition, row) for condition in chosen)]
+        assert rows.tolist() == wanted
+    assert passing_rows(catalog, []) is None
+
+
+def pages(search: Search) -> list[list[int]]:
+    return [
+        search.rank(query, None, 20).tolist() for query in ("blue lamp", "wireless", "cottn shirt", "gift for kids")
+    ]
+
+
+def is_mapped(search: Search) -> bool:
+    return isinstance(search.bags.numbers.base, np.memmap)
+
+
+def test_an_opened_search_equals_the_built_one(search: Search, tmp_path: Path) -> None:
+    built = Search.open_or_build(search.catalog, tmp_path / "cache")
+    opened = Search.open_or_build(search.catalog, tmp_path / "cache")
+    assert pages(built) == pages(opened) == pages(search)
+    assert is_mapped(opened)
+    assert not is_mapped(search)
+    (home,) = (tmp_path / "cache").iterdir()
+    assert home.name == f"search-{search.catalog.fingerprint}"
+
+
+def damage(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[-1] ^= 1
+    path.write_bytes(content)
+
+
+def other_catalog(path: Path) -> None:
+    path.write_text(path.read_text().replace('"catalog": "', '"catalog": "0'))
+
+
+@pytest.mark.parametrize(
+    ("file", "harm"),
+    [
+        ("flat.faiss", damage),
+        ("bag_numbers.npy", Path.unlink),
+        ("rows.npy", lambda path: path.write_bytes(b"")),
+        ("manifest.json", lambda path: path.write_text("{")),
+        ("manifest.json", lambda path: path.write_text("[]")),
+        ("manifest.json", lambda path: path.write_text('{"digests": {}}')),
+        ("manifest.json", other_catalog),
+    ],
+)
+def test_a_cache_that_is_not_as_written_is_built_again(
+    tmp_path: Path, file: str, harm: Callable[[Path], object]
+) -> None:
+    catalog = synthetic_catalog(40)
+    fresh = pages(Search.open_or_build(catalog, tmp_path))
+    (home,) = tmp_path.iterdir()
+    harm(home / file)
+    assert pages(Search.open_or_build(catalog, tmp_path)) == fresh
+    again = Search.open_or_build(catalog, tmp_path)
+    assert is_mapped(again)
+    assert pages(again) == fresh
+    assert list(tmp_path.iterdir()) == [home]
+
+
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    catalog = synthetic_catalog(40)
+    assert pages(Search.open_or_build(catalog, blocked / "cache")) == pages(Search.open_or_build(catalog, None))
+    assert blocked.read_text() == ""
+
+
+def test_parts_of_different_catalogs_do_not_go_together(search: Search) -> None:
+    with pytest.raises(IndexMismatchError, match="not for"):
+        Search(synthetic_catalog(40), search.bags, search.embedder, search.index, {})
+
+
+@pytest.mark.parametrize("gone", [(), (5,), (0, 7, 50, 333)])
+def test_leaving_a_few_rows_out_is_searching_among_the_others(gone: tuple[int, ...]) -> None:
+    search = Search.build(synthetic_catalog(400, 0))
+    every = np.arange(0, 400, dtype=np.int32)
+    for rows in (every, every[::2], every[:8]):
+        others = rows[~np.isin(rows, gone)]
+        for query in ("desk lamp", search.catalog.titles[7], "qqq"):
+            for k in (1, 20, 300):
+                assert search.rank(query, rows, k, gone).tolist() == search.rank(query, others, k).tolist()
+        for k in (0, 1, 20, 500):
+            assert search.order("price_asc", rows, k, gone).tolist() == search.order("price_asc", others, k).tolist()

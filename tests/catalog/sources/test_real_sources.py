@@ -1,0 +1,164 @@
+"""Every real file is read whole: rows in = kept + dropped by reason, with the exact counts."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.rows.reading import Reading
+from ecom_rlve.catalog.rows.row import catalog_of, read_row
+from ecom_rlve.catalog.sources import DropReason, SourceReport, open_catalog, row_source
+
+AMAZON = "amazon2023_meta_fashion_500.jsonl"
+FEED = "google_merchant_groundies_us.xml"
+
+Find = Callable[[str], Path]
+
+_SHARED = Path(__file__).parents[3] / "../shared/data"
+
+
+@pytest.fixture(scope="module")
+def shared_file() -> Find:
+    def find(name: str) -> Path:
+        path = _SHARED / name
+        if not path.exists():
+            pytest.skip(f"REAL DATA MISSING: {path} is not there, so nothing real was read")
+        return path
+
+    return find
+
+
+def products_of(source: str) -> list[Product]:
+    readings = (read_row(row) for row in row_source(source).rows(0))
+    return [reading.product for reading in readings if isinstance(reading, Reading)]
+
+
+@pytest.mark.parametrize(
+    ("name", "report"),
+    [
+        (AMAZON, SourceReport(500, 500)),
+        (FEED, SourceReport(2200, 83, {DropReason.DUPLICATE_LISTING: 2117})),
+        ("shopify/apparel.csv", SourceReport(22, 20, {DropReason.CONTINUATION: 2})),
+        ("shopify/home-and-garden.csv", SourceReport(21, 20, {DropReason.CONTINUATION: 1})),
+        ("shopify/jewelery.csv", SourceReport(41, 20, {DropReason.CONTINUATION: 21})),
+    ],
+)
+def test_every_row_is_accounted_for(shared_file: Find, name: str, report: SourceReport) -> None:
+    catalog, told = open_catalog(str(shared_file(name)))
+    assert told == report
+    assert catalog.size == report.kept
+    rows = list(row_source(str(shared_file(name))).rows(0))
+    assert len(rows) == report.read
+    assert list(row_source(str(shared_file(name))).rows(17)) == rows[17:]
+
+
+@pytest.fixture(scope="module")
+def hub_rows(shared_file: Find) -> list[dict[str, Any]]:
+    """The real rows as the data hub has them: texts for prices and details, images as an object of lists."""
+    return [_in_hub_shape(json.loads(line)) for line in shared_file(AMAZON).read_text("utf-8").splitlines()]
+
+
+def _in_hub_shape(row: dict[str, Any]) -> dict[str, Any]:
+    images = {key: [image.get(key) for image in row["images"]] for key in ("hi_res", "large", "thumb", "variant")}
+    videos = {key: [video.get(key) for video in row["videos"]] for key in ("title", "url", "user_id")}
+    texts = {"details": json.dumps(row["details"]), "price": str(row["price"]), "subtitle": None, "author": None}
+    return row | texts | {"images": images, "videos": videos}
+
+
+def test_the_hub_s_shape_gives_the_same_products_through_every_door(
+    shared_file: Find, hub_rows: list[dict[str, Any]], tmp_path: Path
+) -> None:
+    jsonl, parquet = tmp_path / "json/train.jsonl", tmp_path / "parquet/train-00000-of-00002.parquet"
+    jsonl.parent.mkdir()
+    parquet.parent.mkdir()
+    jsonl.write_text("".join(f"{json.dumps(row)}\n" for row in hub_rows), "utf-8")
+    schema = pa.Table.from_pylist(hub_rows).schema
+    schema = schema.set(schema.get_field_index("categories"), pa.field("categories", pa.list_(pa.string())))
+    for at, part in enumerate((hub_rows[:220], hub_rows[220:])):
+        path = parquet.with_name(f"train-{at:05}-of-00002.parquet")
+        pq.write_table(pa.Table.from_pylist(part, schema), path, row_group_size=100)
+
+    original = str(shared_file(AMAZON))
+    expected, catalog = products_of(original), open_catalog(original)[0]
+    for source in (str(jsonl), str(parquet.parent), f"hf:{jsonl.parent}", f"hf:{parquet.parent}:train"):
+        assert products_of(source) == expected, source
+        assert open_catalog(source)[0].fingerprint == catalog.fingerprint, source
+
+
+def test_every_value_that_is_read_says_from_where(shared_file: Find) -> None:
+    for product in products_of(str(shared_file(AMAZON))):
+        read = {"price", *product.attributes, *(["brand"] if product.brand else [])}
+        assert read <= product.provenance.keys() <= read | {"category"}
+        assert all(len(text.partition(": ")[2]) <= 80 for text in product.provenance.values())
+
+
+def test_the_merchant_feed_has_leaves_that_people_say(shared_file: Find) -> None:
+    catalog, _ = open_catalog(str(shared_file(FEED)))
+    sizes = {category.name: len(catalog.rows_of_category(category.name)) for category in catalog.categories}
+    assert sizes.keys() == {
+        "ballet flats", "boots", "general items", "loafers", "sandals", "shoes", "sneakers",
+    }  # fmt: skip
+    assert sizes["general items"] <= 10
+    assert {category.department for category in catalog.categories} == {"Shoes", "General"}
+
+
+def test_the_merchant_feed_keeps_prices_currency_and_text(shared_file: Find) -> None:
+    products = products_of(str(shared_file(FEED)))
+    assert Counter(product.currency for product in products) == {"USD": 2200}
+    assert sum(product.price_cents is None for product in products) == 9, "nine items cost 0.00 USD"
+    assert not any(product.price_is_floor for product in products)
+    assert not any("\\'" in product.description or "  " in product.description for product in products)
+
+
+@pytest.mark.parametrize(
+    ("name", "leaves", "departments"),
+    [
+        (
+            "shopify/apparel.csv",
+            "bags blouses jackets shirts skirts sneakers suits sweaters t-shirts tops",
+            "Bags Clothing Shoes",
+        ),
+        (
+            "shopify/home-and-garden.csv",
+            "candles chairs chests-of-drawers fence-panels garden-tools lamps pillows plant-pots sheet-sets sofas "
+            "tables watering-cans",
+            "Garden Home",
+        ),
+        ("shopify/jewelery.csv", "bracelets earrings necklaces", "Jewelry"),
+    ],
+)
+def test_shopify_exports_have_leaves_that_people_say(
+    shared_file: Find, name: str, leaves: str, departments: str
+) -> None:
+    catalog, _ = open_catalog(str(shared_file(name)))
+    found = [category.name.replace(" ", "-") for category in catalog.categories if category.name != "t-shirts"]
+    assert sorted(found) == [leaf for leaf in leaves.split() if leaf != "t-shirts"]
+    assert sorted({category.department for category in catalog.categories}) == departments.split()
+
+
+def test_shopify_variants_become_one_product(shared_file: Find) -> None:
+    products = {product.id: product for product in products_of(str(shared_file("shopify/jewelery.csv")))}
+    anchor = products["leather-anchor"]
+    assert (anchor.price_cents, anchor.price_is_floor, anchor.price_high_cents) == (5500, True, 6999)
+    assert "color" not in anchor.attributes
+    assert products["boho-earrings"].attributes["weight"] == 28.0
+    assert products["chain-bracelet"].price_is_floor is False
+    assert {product.brand for product in products.values()} == {"Company 123", "Sterling Ltd"}
+    assert not any("<" in text for p in products.values() for text in (p.description, *p.features))
+
+
+def test_a_catalog_of_real_rows_does_not_depend_on_how_they_come(shared_file: Find) -> None:
+    rows = list(row_source(str(shared_file(FEED))).rows(0))
+    catalog, report = catalog_of(iter(rows))
+    assert (catalog.fingerprint, report) == (
+        open_catalog(str(shared_file(FEED)))[0].fingerprint,
+        SourceReport(2200, 83, {DropReason.DUPLICATE_LISTING: 2117}),
+    )

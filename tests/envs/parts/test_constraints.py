@@ -1,0 +1,119 @@
+"""Constraints drawn from a product: natural directions, sayable numbers, widening that lets others in."""
+
+from __future__ import annotations
+
+from math import exp
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied
+from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.parts import constraints as constraint_drawing
+from ecom_rlve.envs.parts.constraints import (
+    natural_constraint,
+    price_bound,
+    sayable,
+    usable_counts,
+    usable_names,
+    widened,
+)
+from ecom_rlve.envs.parts.description import facts_of
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.streams import stream
+
+
+@pytest.fixture(scope="module")
+def shop() -> Shop:
+    return Shop.open("synthetic:2000:0")
+
+
+@given(st.integers(1, 10**7), st.integers(0, 20), st.floats(0, 1, exclude_max=True))
+def test_price_bounds_have_the_documented_slack(price: int, d: int, draw: float) -> None:
+    bound = price_bound(price, d, draw)
+    assert bound.op is Op.AT_MOST
+    assert isinstance(bound.value, int)
+    assert price <= bound.value <= price * (1 + 0.5 * exp(-d / 5))
+
+
+@given(st.floats(0.1, 1e7), st.sampled_from(["weight", "rating", "ship_days", "capacity"]))
+def test_rounding_never_crosses_the_value(value: float, name: str) -> None:
+    assert sayable(name, value, up=False) <= value <= sayable(name, value, up=True)
+    assert sayable(name, sayable(name, value, up=True), up=True) == sayable(name, value, up=True)
+
+
+def test_natural_directions(shop: Shop) -> None:
+    directions = {"rating": Op.AT_LEAST, "ship_days": Op.AT_MOST, "weight": Op.AT_MOST, "capacity": Op.AT_LEAST}
+    rng = stream(1, "names")
+    for row in range(0, shop.catalog.size, 7):
+        for name in usable_names(shop.catalog, row, rng):
+            constraint = natural_constraint(shop.catalog, row, name)
+            assert is_satisfied(shop.catalog, constraint, row)
+            assert constraint.op is directions.get(name, constraint.op)
+            assert name != shop.catalog.category_of(row).variant_attribute
+            if constraint.op is not Op.EQ:
+                (fact,) = facts_of([constraint])
+                assert len(spellings(fact)[0].split()[0]) <= 6, "more digits than a person would say"
+
+
+def test_usable_counts_count_usable_names(shop: Shop) -> None:
+    counts = usable_counts(shop)
+    floors = shop.catalog.column("price").is_floor
+    for row in range(0, shop.catalog.size, 5):
+        product = shop.catalog.product(row)
+        is_target = product.price_cents is not None and not (floors is not None and floors[row]) and product.stock > 0
+        names = list(usable_names(shop.catalog, row, stream(row, "names")))
+        assert counts[row] == (1 + len(names) if is_target else 0)
+
+
+def test_widening_lets_in_as_many_as_wanted_and_keeps_the_target(shop: Shop) -> None:
+    catalog, grown = shop.catalog, 0
+    for seed in range(150):
+        rng = stream(seed, "widening")
+        target = int(rng.integers(catalog.size))
+        aisle = shop.aisle(catalog.category_of(target).name)
+        rows = aisle.rows
+        names = list(usable_names(catalog, target, rng))[:3]
+        stated = [natural_constraint(catalog, target, name) for name in names]
+        before = all_satisfied(catalog, stated, rows)
+        wider, places = widened(aisle, stated, np.ones(len(rows), dtype=np.bool_), 6)
+        fitting = rows[places]
+        assert target in fitting
+        assert np.isin(before, fitting).all()
+        assert fitting.tolist() == all_satisfied(catalog, wider, rows).tolist()
+        assert [c.attribute for c in wider] == names
+        for constraint in wider:
+            assert constraint.op is not Op.ANY_OF or len(set(constraint.value)) == 2  # type: ignore[arg-type]
+        grown += len(fitting) >= 6
+        assert len(before) < 6 or list(wider) == stated
+    assert grown > 75
+
+
+def test_nothing_to_widen() -> None:
+    shop = Shop.open("synthetic:40:0")
+    among = np.arange(shop.catalog.size) < 5
+    assert widened(shop.catalog, [], among, 4)[1].tolist() == [0, 1, 2, 3, 4]
+    assert widened(shop.catalog, [], among & ~among, 4)[1].tolist() == []
+
+
+@pytest.mark.parametrize("few", [0, 10**9])
+def test_a_scan_before_the_distances_changes_nothing(shop: Shop, few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    catalog = shop.catalog
+
+    def drawn() -> list[tuple[object, list[int]]]:
+        found = []
+        for seed in range(60):
+            rng = stream(seed, "scan")
+            target = int(rng.integers(catalog.size))
+            aisle = shop.aisle(catalog.category_of(target).name)
+            names = list(usable_names(catalog, target, rng))[:2]
+            stated = [natural_constraint(catalog, target, name) for name in names]
+            wider, places = widened(aisle, stated, rng.random(len(aisle)) < 0.8, 4)
+            found.append((wider, places.tolist()))
+        return found
+
+    expected = drawn()
+    monkeypatch.setattr(constraint_drawing, "_FEW", few)
+    assert drawn() == expected

@@ -1,0 +1,125 @@
+"""Descriptions against the contract (SPEC §6, CART): the facts of a product single it out, and the tools show them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ecom_rlve.catalog.attributes import NUMERIC
+from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
+from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.language.phrases import LABELS, spellings
+from ecom_rlve.envs.parts.description import describe, facts_of
+from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows, ranked_page
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
+from ecom_rlve.streams import Streams, stream
+
+
+def described(shop: Shop, every: int) -> list[tuple[int, tuple[Constraint, ...]]]:
+    """Return every so many rows with their descriptions, where they have one."""
+    found = []
+    for row in range(0, shop.catalog.size, every):
+        facts = describe(shop, row, stream(row, "description"))
+        if facts is not None:
+            found.append((row, facts))
+    return found
+
+
+def test_the_facts_single_out_one_product_of_its_kind(big_shop: Shop) -> None:
+    catalog = big_shop.catalog
+    for row, facts in described(big_shop, 7):
+        rows = catalog.rows_of_category(catalog.category_of(row).name)
+        for constraint in facts:
+            rows = rows[satisfied(catalog, constraint, rows)]
+        assert rows.tolist() == [row]
+
+
+def test_facts_are_equalities_of_different_attributes_never_the_variants(big_shop: Shop) -> None:
+    for row, facts in described(big_shop, 7):
+        names = [constraint.attribute for constraint in facts]
+        assert len(names) >= 3
+        assert len(set(names)) == len(names)
+        assert big_shop.catalog.category_of(row).variant_attribute not in names
+        assert {constraint.op for constraint in facts} == {Op.EQ}
+
+
+def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
+    """A number stands on the card; a word stands there, or an exact filter finds the product by it."""
+    world = World(big_shop, axes_of(0), Streams("description"))
+    for row, facts in described(big_shop, 31):
+        card = big_shop.card(row)
+        for constraint in facts:
+            name, value = constraint.attribute, constraint.value
+            if name == "price":
+                assert round(float(card["price"]) * 100) == value
+            elif name in NUMERIC or name in card:
+                assert card[name] == value
+            else:
+                args = SearchArgs.model_validate({"query": "", "category": card["category"], name: value})
+                rows = filtered_rows(world.shop, filter_constraints(args))
+                assert rows is not None
+                assert row in rows
+
+
+def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
+    world = World(big_shop, axes_of(0), Streams("description"))
+    for row, facts in described(big_shop, 97):
+        args: dict[str, Any] = {"query": "", "category": big_shop.catalog.category_of(row).name}
+        numbers = {}
+        for constraint in facts:
+            if constraint.attribute == "price":
+                args["price_min"] = args["price_max"] = float(big_shop.card(row)["price"])
+            elif constraint.attribute in NUMERIC:
+                numbers[constraint.attribute] = constraint.value
+            else:
+                args[constraint.attribute] = constraint.value
+        ranked, _ = ranked_page(world, SearchArgs.model_validate(args))
+        cards = {other: big_shop.card(other) for other in ranked}
+        assert [
+            other for other, card in cards.items() if all(card.get(name) == value for name, value in numbers.items())
+        ] == [row]
+
+
+def test_every_fact_can_be_said_exactly(big_shop: Shop) -> None:
+    """Spelled without rounding, under a label, with the unit of the catalog."""
+    for row, facts in described(big_shop, 13):
+        for fact in facts_of(facts):
+            assert fact.slot == fact.constraint.attribute
+            assert fact.slot in LABELS
+            value = big_shop.catalog.value(row, fact.slot)
+            spelled = spellings(fact)[0]
+            if fact.slot == "price":
+                assert value is not None
+                assert round(float(spelled.removeprefix("$")) * 100) == value
+            elif isinstance(value, str):
+                assert spelled == value
+            else:
+                assert float(spelled.split()[0]) == value
+
+
+def test_a_floor_price_and_unknown_values_are_never_facts(big_shop: Shop) -> None:
+    floors = big_shop.catalog.column("price").is_floor
+    for row, facts in described(big_shop, 5):
+        for constraint in facts:
+            assert big_shop.catalog.value(row, constraint.attribute) is not None
+            if constraint.attribute == "price" and floors is not None:
+                assert not floors[row]
+
+
+def test_a_description_is_a_function_of_its_draws(shop: Shop) -> None:
+    for row in range(0, shop.catalog.size, 11):
+        assert describe(shop, row, stream(row, "same")) == describe(shop, row, stream(row, "same"))
+
+
+def test_nearly_every_product_can_be_described(shop: Shop, big_shop: Shop) -> None:
+    """Otherwise being describable would be an oddity of targets."""
+    for each in (shop, big_shop):
+        rows = range(0, each.catalog.size, max(1, each.catalog.size // 400))
+        share = len(described(each, rows.step)) / len(rows)
+        print(f"{each.catalog.size} products: {share:.3f} can be described")
+        assert share > 0.98
+
+
+def test_brands_come_first_so_that_a_search_in_words_has_something_to_go_by(big_shop: Shop) -> None:
+    first = {facts[0].attribute for row, facts in described(big_shop, 11) if big_shop.catalog.value(row, "brand")}
+    assert first == {"brand"}

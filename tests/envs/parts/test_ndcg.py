@@ -1,0 +1,73 @@
+"""nDCG and min–max: exact, and defined at every edge."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ecom_rlve.envs.parts.scores import Gains, discount, min_max, ndcg
+
+FRACTIONS = st.fractions(min_value=0, max_value=1, max_denominator=50)
+NUMERATORS = st.lists(st.integers(0, 20), min_size=1, max_size=12)
+
+
+def gains_of(numerators: list[int]) -> Gains:
+    return Gains(np.arange(len(numerators), dtype=np.int32) * 3, np.array(numerators, dtype=np.int64), 20)
+
+
+def test_discounts_fall() -> None:
+    assert discount(0) == 1
+    assert all(discount(place) > discount(place + 1) for place in range(200))
+
+
+def test_ndcg_by_hand() -> None:
+    gains = [Fraction(1), Fraction(1, 2)]
+    log3 = discount(1)
+    assert ndcg([Fraction(1, 2), Fraction(1)], gains) == (Fraction(1, 2) + log3) / (1 + log3 / 2)
+    assert ndcg([], gains) == 0
+    assert ndcg([Fraction(1)], gains) == 1 / (1 + log3 / 2)
+    assert ndcg([Fraction(0), Fraction(0)], [Fraction(0)]) == 1
+    assert ndcg([Fraction(1)], []) == 1
+
+
+@given(st.lists(FRACTIONS, min_size=1, max_size=10))
+def test_the_best_order_scores_exactly_one_and_no_other_more(gains: list[Fraction]) -> None:
+    best = sorted(gains, reverse=True)
+    assert ndcg(best, best) == 1
+    assert 0 <= ndcg(gains, best) <= 1
+
+
+@given(NUMERATORS, st.integers(1, 15), st.randoms(use_true_random=False))
+def test_ties_never_matter(numerators: list[int], k: int, random: object) -> None:
+    gains = gains_of(numerators)
+    best = gains.best_rows(k)
+    assert gains.score(best, k) == 1
+    of = {row: gains.of(row) for row in gains.rows.tolist()}
+    shuffled = sorted(of, key=lambda row: (-of[row], random.random()))  # type: ignore[attr-defined]
+    assert gains.score(shuffled[:k], k) == 1
+    assert gains.score(shuffled, k) == 1
+
+
+def test_repeats_unknown_ids_and_foreign_products_gain_nothing() -> None:
+    gains = gains_of([20, 10, 5])
+    assert gains.of(1) == 0
+    assert gains.of(99) == 0
+    assert gains.score([0, 0, 0], 3) == gains.score([0], 3) == gains.score([0, None, 1], 3)
+    assert gains.score([0, 3], 3) < gains.score([0, 3, 6], 3) == 1
+    assert gains.score([None], 3) == 0
+
+
+def test_more_asked_for_than_there_is() -> None:
+    assert gains_of([4, 8]).score([3, 0, 7, 9], 10) == 1
+
+
+def test_min_max_of_equal_values_is_one() -> None:
+    numerators, denominator = min_max(np.array([7, 7, 7]))
+    assert numerators.tolist() == [1, 1, 1]
+    assert denominator == 1
+    numerators, denominator = min_max(np.array([-2, 3, 1]))
+    assert (numerators.tolist(), denominator) == ([0, 5, 3], 5)
+    assert min_max(np.array([], dtype=np.int64))[1] == 1
