@@ -1,4 +1,4 @@
-"""A real server on a small procedural catalog, for tests that play over HTTP.
+"""Real shops, and a real server on a small procedural catalog, for tests that play over HTTP.
 
 The server's modules are imported when a test asks for one, so that the client's tests run without any extra.
 """
@@ -14,6 +14,8 @@ import pytest
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
+
+    from ecom_rlve.envs.world.shop import Shop
 
 START_TIMEOUT_S = 20
 
@@ -44,3 +46,19 @@ def live_url(live_app: FastAPI) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def shop() -> Shop:
+    """Return a shop of 400 procedural products in 50 categories."""
+    from ecom_rlve.envs.world.shop import Shop
+
+    return Shop.open("synthetic:400:0")
+
+
+@pytest.fixture(scope="session")
+def big_shop() -> Shop:
+    """Return the default shop: 10,000 procedural products."""
+    from ecom_rlve.envs.world.shop import Shop
+
+    return Shop.open("synthetic:10000:0")

@@ -1,4 +1,4 @@
-"""A small real shop, and factories of episodes and worlds over it."""
+"""Factories of episodes and worlds over a small real shop."""
 
 from __future__ import annotations
 
@@ -12,18 +12,6 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams
-
-
-@pytest.fixture(scope="session")
-def shop() -> Shop:
-    """Return a shop of 400 procedural products in 50 categories."""
-    return Shop.open("synthetic:400:0")
-
-
-@pytest.fixture(scope="session")
-def big_shop() -> Shop:
-    """Return the default shop: 10,000 procedural products."""
-    return Shop.open("synthetic:10000:0")
 
 
 @pytest.fixture(scope="session")

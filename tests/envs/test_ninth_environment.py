@@ -1,4 +1,4 @@
-"""A new environment is one file in the folder of tasks: server, client and evaluation know no task by name."""
+"""A new environment is one package in the folder of tasks: server, client and evaluation know no task by name."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ NAME = "LOOKUP"
 
 @pytest.fixture
 def ninth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment[Any]]:
-    """Put the file beside the eight, as its author would."""
+    """Put the package beside the eight, as its author would."""
     monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(FOLDER)])
     _forget()
     yield registry.environment(NAME)
     monkeypatch.undo()
     _forget()
-    for name in [name for name in sys.modules if name == "ecom_rlve.envs.tasks.lookup"]:
+    for name in [name for name in sys.modules if name.startswith("ecom_rlve.envs.tasks.lookup")]:
         del sys.modules[name]
 
 
@@ -58,14 +58,17 @@ def test_it_keeps_the_contract_and_so_does_the_journey_beside_it(ninth: Environm
 
 
 def test_a_module_without_an_environment_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "just_a_helper.py").write_text("X = 1\n")
+    (tmp_path / "just_a_helper").mkdir()
+    (tmp_path / "just_a_helper/__init__.py").write_text("")
+    (tmp_path / "just_a_helper/environment.py").write_text("X = 1\n")
     monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(tmp_path)])
     _forget()
-    with pytest.raises(TypeError, match="just_a_helper must export its environment as ENVIRONMENT"):
+    with pytest.raises(TypeError, match=r"just_a_helper\.environment must export its environment as ENVIRONMENT"):
         registry.environments()
     monkeypatch.undo()
     _forget()
-    sys.modules.pop("ecom_rlve.envs.tasks.just_a_helper")
+    for name in ("just_a_helper", "just_a_helper.environment"):
+        sys.modules.pop(f"ecom_rlve.envs.tasks.{name}")
 
 
 def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: FastAPI) -> None:

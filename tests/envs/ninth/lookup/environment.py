@@ -1,4 +1,4 @@
-"""LOOKUP, a toy ninth environment: the customer names a product and wants one figure of it. This file is all of it."""
+"""LOOKUP, a toy ninth environment: the customer names a product and wants one figure of it. That is all of it."""
 
 from __future__ import annotations
 

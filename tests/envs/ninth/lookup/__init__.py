@@ -1,0 +1,1 @@
+"""LOOKUP: look one figure of a product up."""
