@@ -274,13 +274,58 @@ class EpisodeMetadata(BaseModel):
     """Who words the customer: ``template``, or the model's name and the version of its prompts."""
 
 
+class SaidFact(BaseModel):
+    """One fact that the customer said."""
+
+    slot: str
+    """``brand``, ``color``, ``price``, ``quantity``, ``variant`` …: what a question for it names."""
+    attribute: str
+    """The column that it is about; differs from ``slot`` for ``variant``."""
+    op: str
+    """How a product is compared with it: ``eq``, ``any_of``, ``at_most``, ``at_least``."""
+    value: str | float | list[str]
+    """A word, several (``any_of``) or a number in ``unit``; prices are integer cents."""
+    unit: str = ""
+
+
+class SaidItem(BaseModel):
+    """One thing that the customer spoke of."""
+
+    singular: str
+    plural: str
+    facts: list[SaidFact] = Field(default_factory=list)
+
+
+class SaidAct(BaseModel):
+    """One act of the customer's latest message: what was said, never what was left unsaid."""
+
+    kind: str
+    """``open``, ``answer``, ``correct`` …"""
+    items: list[SaidItem] = Field(default_factory=list)
+    attributes: list[str] = Field(default_factory=list)
+    """What a ``dont_know``, ``no_preference`` or ``correct`` without a value speaks of."""
+    title: str = ""
+    """Title of the product that is to be taken instead."""
+    says: dict[str, str] = Field(default_factory=dict)
+    """What an opening says beside facts, by name."""
+    intent: str = ""
+    """In a journey: the errand that the customer begins or comes back to."""
+
+
+class StepMetadata(EpisodeMetadata):
+    """What stands beside an observation."""
+
+    acts: list[SaidAct] | None = None
+    """The customer's latest message as acts; only where the server discloses them, for judging scripted agents."""
+
+
 class StepResponse(BaseModel):
     """Answer to a reset or a step."""
 
     observation: Observation
     reward: float | None
     done: bool
-    metadata: EpisodeMetadata
+    metadata: StepMetadata
 
 
 class Message(BaseModel):

@@ -34,7 +34,7 @@ from ecom_rlve.client.errors import (
     UnexpectedAnswerError,
 )
 from ecom_rlve.client.text import render
-from ecom_rlve.models import Action, EpisodeMetadata, EpisodeState, ErrorCode, Observation, StepResponse
+from ecom_rlve.models import Action, EpisodeState, ErrorCode, Observation, StepMetadata, StepResponse
 
 FIRST_WAIT_S = 0.25
 LONGEST_WAIT_S = 8.0
@@ -78,7 +78,7 @@ class StepResult:
     reward: float | None
     """None on reset, 0.0 on every non-final step, the episode's total in [-1, 1] at the end."""
     done: bool
-    metadata: EpisodeMetadata
+    metadata: StepMetadata
 
     @property
     def text(self) -> str:

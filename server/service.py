@@ -29,9 +29,10 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.trace import Recorder
 from ecom_rlve.envs.errors import EnvsError
+from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
+from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest, SaidAct
 from ecom_rlve.server.errors import (
     AnswerError,
     EnvironmentConflictError,
@@ -49,6 +50,7 @@ from ecom_rlve.server.voices import Speaking, speaking, told_of
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
+_ACTS = TypeAdapter(list[SaidAct])
 _GONE = "the episode was deleted or replaced meanwhile"
 
 
@@ -218,7 +220,7 @@ class Service:
             except BaseException:
                 self.runs.give_back(request)
                 raise
-            record.counts_for = assignment.run_id
+            record.counts_for = None if self.settings.disclose_acts else assignment.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -237,7 +239,7 @@ class Service:
         except VoiceError as error:
             self.metrics.count_infra_error()
             raise SimulatorUnavailableError(told_of(error)) from error
-        return _answer(record.episode.reword([each.text for each in record.opening]), record.metadata)
+        return _answer(record.episode.reword([each.text for each in record.opening]), self._metadata(record))
 
     def _count(self, record: Record) -> None:
         """Let the run count an episode that ended, or was given up after its first step; once."""
@@ -266,7 +268,7 @@ class Service:
                 try:
                     spoken = await speaking.say(record.episode)
                     record.steps[-1] = record.steps[-1]._replace(spoken=spoken)
-                    body = _answer(record.episode.reword([each.text for each in spoken]), record.metadata)
+                    body = _answer(record.episode.reword([each.text for each in spoken]), self._metadata(record))
                 except VoiceError as error:
                     failure = error
             if failure is not None:
@@ -284,7 +286,7 @@ class Service:
         """End an episode, for nobody's fault in it, after the step just applied; return the answer."""
         record.infra_error, record.counts_for = told_of(failure), None
         self.metrics.count_infra_error()
-        return _answer(record.episode.abort(record.infra_error), record.metadata)
+        return _answer(record.episode.abort(record.infra_error), self._metadata(record))
 
     def _advanced(self, record: Record, body: str) -> str:
         if record.episode.done:
@@ -307,13 +309,13 @@ class Service:
             return Episode(self._shop, spec, episode_id, simulator=simulator, **options)
 
         record = Record(build)
-        return record, _answer(record.episode.opening, record.metadata)
+        return record, _answer(record.episode.opening, self._metadata(record))
 
     def _applied(self, record: Record, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> str:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         try:
-            body = _answer(record.episode.step(action, understood), record.metadata)
+            body = _answer(record.episode.step(action, understood), self._metadata(record))
         except EnvsError:
             raise
         except Exception:
@@ -321,6 +323,13 @@ class Service:
             raise
         record.steps.append(Taken(action, (), understood))
         return body
+
+    def _metadata(self, record: Record) -> str:
+        """Return the ``metadata`` of the latest answer as JSON."""
+        if not self.settings.disclose_acts:
+            return record.metadata
+        acts = _ACTS.dump_json(said_acts(record.episode.acts)).decode()
+        return f'{record.metadata[:-1]},"acts":{acts}}}'
 
     def _listed(self) -> str:
         infos = [

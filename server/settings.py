@@ -49,6 +49,9 @@ class Settings(BaseSettings):
 
     disclose_to_policy: bool = False
     """Put ``difficulty`` and ``seed`` into observations."""
+    disclose_acts: bool = False
+    """Put what the customer said into ``metadata`` as acts, for scripted agents. For judging only: such episodes count
+    for no curriculum and no board."""
     reveal_goal: bool = False
     """Put the goal into the result of an ended episode."""
 

@@ -158,6 +158,11 @@ class Episode:
         errands = errands_of(self.environment, self.scenario)
         return utterances_of(self._told, self._voice.persona, earlier, self._streams, errands)
 
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """The customer's acts in the latest observation, in the order in which they are said."""
+        return tuple(act for told in self._told for act in told.acts)
+
     def reword(self, texts: Sequence[str]) -> Observation:
         """Put other words for :attr:`utterances` into the latest observation and the log, and return the observation.
 

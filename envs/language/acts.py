@@ -110,3 +110,7 @@ class Act:
     """What fills the places of ``bank`` beside the facts of the first mention: (place, text)."""
     title: str = ""
     """Title of the product named as a fallback; empty: leave the item out, or another variant in ``mentions``."""
+    says: tuple[tuple[str, str], ...] = ()
+    """What the sentences of ``bank`` say beside the facts, as data: (name, value). Never worded from."""
+    intent: str = ""
+    """Id of the environment whose errand a journey's customer begins or comes back to with this act; else empty."""

@@ -153,14 +153,15 @@ class JourneyCustomer(Customer):
         goal = self._goal
         if goal.open:
             errand = goal.current.environment.errand
-            return (Act(ActKind.NEXT, bank=_COME_BACK, places=(("errand", errand),)),)
+            back = Act(ActKind.NEXT, bank=_COME_BACK, places=(("errand", errand),), intent=goal.current.environment.id)
+            return (back,)
         return (Act(ActKind.NEXT, bank=_MOVE_ON), *_introduced(_begun(goal)))
 
 
 def _begun(goal: JourneyGoal) -> tuple[Act, ...]:
-    customer = goal.begin().customer
-    assert customer is not None
-    return customer.open()
+    intent = goal.begin()
+    assert intent.customer is not None
+    return tuple(replace(act, intent=intent.environment.id) for act in intent.customer.open())
 
 
 def _introduced(acts: tuple[Act, ...]) -> tuple[Act, ...]:

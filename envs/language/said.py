@@ -1,0 +1,33 @@
+"""The customer's acts as data: what a server that discloses acts shows to scripted agents (SPEC §10)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ecom_rlve.envs.language.acts import Act, Fact, Mention
+from ecom_rlve.models import SaidAct, SaidFact, SaidItem
+
+
+def said_acts(acts: Iterable[Act]) -> list[SaidAct]:
+    """Return what acts say. An act holds nothing that its sentences do not say, so nothing unsaid can be in it."""
+    return [
+        SaidAct(
+            kind=act.kind.value,
+            items=[_item(mention) for mention in act.mentions],
+            attributes=list(act.attributes),
+            title=act.title,
+            says=dict(act.says),
+            intent=act.intent,
+        )
+        for act in acts
+    ]
+
+
+def _item(mention: Mention) -> SaidItem:
+    return SaidItem(singular=mention.singular, plural=mention.plural, facts=[_fact(fact) for fact in mention.facts])
+
+
+def _fact(fact: Fact) -> SaidFact:
+    constraint = fact.constraint
+    value = list(constraint.value) if isinstance(constraint.value, tuple) else constraint.value
+    return SaidFact(slot=fact.slot, attribute=constraint.attribute, op=constraint.op.value, value=value, unit=fact.unit)
