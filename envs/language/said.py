@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ecom_rlve.envs.language.acts import Act, Fact, Mention
-from ecom_rlve.models import SaidAct, SaidFact, SaidItem
+from ecom_rlve.models import EpisodeMetadata, SaidAct, SaidFact, SaidItem, StepMetadata
 
 
 def said_acts(acts: Iterable[Act]) -> list[SaidAct]:
@@ -21,6 +21,11 @@ def said_acts(acts: Iterable[Act]) -> list[SaidAct]:
         )
         for act in acts
     ]
+
+
+def with_acts(metadata: EpisodeMetadata, acts: Iterable[Act]) -> StepMetadata:
+    """Return the metadata of a step with the customer's acts in it, as a server that discloses them sends it."""
+    return StepMetadata(**metadata.model_dump(), acts=said_acts(acts))
 
 
 def _item(mention: Mention) -> SaidItem:
