@@ -212,7 +212,8 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
 
     settings = _settings(given)
     shop = _open_shop(settings.catalog, settings.cache_dir)
-    served = [each.id for each in environments().values() if each.max_difficulty(shop) >= max(auditing.DIFFICULTIES)]
+    most = max(auditing.DIFFICULTIES)
+    served = [env_id for env_id, each in environments().items() if each.max_difficulty(shop) >= most]
     specs = auditing.specs_of(served, episodes)
 
     voices: dict[str, Voice] = {"template": TemplateOnly()}

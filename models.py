@@ -376,3 +376,5 @@ class EnvironmentInfo(BaseModel):
     """The highest difficulty that the loaded catalog can serve."""
     tools: list[str]
     answer_schema: dict[str, Any]
+    members: list[str] = Field(default_factory=list)
+    """Environments whose errands it is made of; empty where it has errands of its own."""

@@ -39,5 +39,5 @@ def served(shop: Shop) -> dict[str, Served]:
     for env_id, environment in environments().items():
         most = environment.max_difficulty(shop)
         lacks = f"it needs {_NEEDS.get(env_id, _SOMETHING)}" if most < 0 else None
-        found[env_id] = Served(environment.title, most, lacks)
+        found[env_id] = Served(environment.about.title, most, lacks)
     return found

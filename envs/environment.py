@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, ClassVar, Generic
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.scenario import Goal, Scenario
-from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.envs.tools.tool import Tool, flat_schema
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
@@ -24,21 +23,15 @@ from ecom_rlve.streams import Streams
 class Environment(ABC, Generic[Goal]):
     """A family of tasks. Instances hold no state; every method is a function of its arguments."""
 
-    id: ClassVar[str]
-    title: ClassVar[str]
-    version: ClassVar[str]
-    """Changes where scores stop being comparable."""
-    tool_names: ClassVar[tuple[str, ...]]
-    answer: ClassVar[type[Answer]]
-    errand: ClassVar[str]
-    """What the customer calls it when they come back to it: "the return"."""
-    empties_shelves: ClassVar[bool] = False
-    """Products are sold out from the start."""
-    is_journey: ClassVar[bool] = False
-    """Made of several of the others."""
+    about: ClassVar[About]
     replaces_sold_out: ClassVar[bool] = True
     """Told that a wanted thing is sold out, the customer says what to take instead, or that it is not; where False
     they leave that to the agent."""
+
+    @property
+    def is_journey(self) -> bool:
+        """Made of several of the others."""
+        return bool(self.about.members)
 
     @abstractmethod
     def brief(self, axes: Axes) -> str:
@@ -117,13 +110,4 @@ class Environment(ABC, Generic[Goal]):
 
     def fall_back(self, scenario: Scenario[Goal], item: int) -> Act:
         """Replace a sold-out item in the goal as the customer decided, and return what they say."""
-        raise NotImplementedError(f"{self.id} has nothing that could be replaced, asked for item {item}")
-
-    @property
-    def tools(self) -> Mapping[str, Tool[Any]]:
-        """The tools on offer."""
-        return {name: TOOLS[name] for name in self.tool_names}
-
-    def answer_schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the answer."""
-        return flat_schema(self.answer)
+        raise NotImplementedError(f"{self.about.id} has nothing that could be replaced, asked for item {item}")

@@ -35,7 +35,7 @@ def environments() -> Mapping[str, Environment[Any]]:
             raise TypeError(
                 f"{module.name}.environment must export its environment as ENVIRONMENT; helpers live in envs/parts"
             )
-        found[exported.id] = exported
+        found[exported.about.id] = exported
     return MappingProxyType(dict(sorted(found.items())))
 
 
@@ -74,9 +74,9 @@ def choose_environment(
             raise UnknownEnvironmentError(
                 f"no collection {collection[:64]!r}; there are {', '.join(COLLECTIONS)}, or give a list of environments"
             )
-        members = [environment(name).id for name in COLLECTIONS[collection.upper()]]
+        members = [environment(name).about.id for name in COLLECTIONS[collection.upper()]]
     else:
-        members = sorted({environment(name).id for name in collection})
+        members = sorted({environment(name).about.id for name in collection})
     if not members:
         raise UnknownEnvironmentError("a collection needs at least one environment")
     served = [member for member in members if can_serve(environment(member))]

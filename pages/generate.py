@@ -69,7 +69,9 @@ def _names(code: CodeType) -> Iterator[str]:
 
 def tools_page() -> str:
     """Return ``tools.md``."""
-    offered = {name: [each.id for each in environments().values() if name in each.tool_names] for name in TOOLS}
+    offered = {
+        name: [each.about.id for each in environments().values() if name in each.about.tool_names] for name in TOOLS
+    }
     parts = [
         NOTE,
         "# Tools\n",

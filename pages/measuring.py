@@ -61,7 +61,7 @@ def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
         "redraws": (scenario.redraws, 1),
         "orders": (len(scenario.world.orders), 1),
     }
-    if "catalog_search" in plain.environment.tool_names:
+    if "catalog_search" in plain.environment.about.tool_names:
         args = SearchArgs(query=scenario.subjects[-1].plural or "products")
         found, _ = ranked_page(scenario.world, args)
         undisturbed, _ = ranked_page(episode(shop, env_id, d, seed, eps_rank=0.0).scenario.world, args)

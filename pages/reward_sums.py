@@ -34,7 +34,7 @@ def task_reward(env_id: str, scenario: Scenario[Any], answer: dict[str, Any]) ->
         case "BUNDLE":
             return _bundle(scenario, answer)
         case "JOURNEY":
-            verdicts = [(intent.environment.id, intent.verdict.r_task) for intent in scenario.goal.intents]
+            verdicts = [(intent.environment.about.id, intent.verdict.r_task) for intent in scenario.goal.intents]
             mean = sum((value for _, value in verdicts), Fraction(0)) / len(verdicts)
             values = " + ".join(_short(value) for _, value in verdicts)
             return f"mean of {', '.join(name for name, _ in verdicts)}: ({values})/{len(verdicts)}", mean

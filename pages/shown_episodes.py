@@ -141,8 +141,8 @@ def by_hand(shown: Shown) -> str:
 def at_a_glance(env_id: str) -> str:
     """Return an environment's tools and answer fields."""
     found = environments()[env_id]
-    fields = [name for name in found.answer_schema()["properties"] if name != "done"]
-    tools = ", ".join(f"`{name}`" for name in found.tool_names)
+    fields = [name for name in found.about.answer_schema["properties"] if name != "done"]
+    tools = ", ".join(f"`{name}`" for name in found.about.tool_names)
     given = ", ".join(f"`{name}`" for name in fields) or "nothing: the cart is the answer"
     return f"**Tools** ([reference](tools.md)): {tools}.\n\n**Answer**, beside `done`: {given}."
 

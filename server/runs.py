@@ -123,8 +123,8 @@ class Runs:
 
 
 def _named_environment(request: ResetRequest, env: str | None) -> str | None:
-    fixed = None if env is None else environment(env).id
-    asked = None if request.env_id is None else environment(request.env_id).id
+    fixed = None if env is None else environment(env).about.id
+    asked = None if request.env_id is None else environment(request.env_id).about.id
     if fixed is not None and asked is not None and asked != fixed:
         raise EnvironmentConflictError(f"this address serves {fixed}, the request names {asked}")
     return fixed or asked

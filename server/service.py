@@ -180,7 +180,7 @@ class Service:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
         record = self.sessions.get(episode_id)
-        if env is not None and environment(env).id != record.env_id:
+        if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
 
@@ -334,12 +334,13 @@ class Service:
     def _listed(self) -> str:
         infos = [
             EnvironmentInfo(
-                env_id=each.id,
-                title=each.title,
-                version=each.version,
+                env_id=each.about.id,
+                title=each.about.title,
+                version=each.about.version,
                 max_difficulty=each.max_difficulty(self._shop),
-                tools=list(each.tool_names),
-                answer_schema=each.answer_schema(),
+                tools=list(each.about.tool_names),
+                answer_schema=each.about.answer_schema,
+                members=list(each.about.members),
             )
             for each in environments().values()
         ]

@@ -56,14 +56,15 @@ def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int =
         for seed in range(min(seeds, 5)):
             check_reads(started(environment, shop, d, seed))
             check_slots(partial(started, environment, shop, d, seed))
-    check_answers(lambda: started(environment, shop, 0, 0), solution(environment, shop, EpisodeSpec(environment.id)))
+    solved = solution(environment, shop, EpisodeSpec(environment.about.id))
+    check_answers(lambda: started(environment, shop, 0, 0), solved)
 
 
 def started(
     environment: Environment[Any], shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float
 ) -> Episode:
     """Return a new episode of an environment that need not be registered."""
-    spec = EpisodeSpec(environment.id, d, seed, style=style, axes=tuple(sorted(axes.items())))
+    spec = EpisodeSpec(environment.about.id, d, seed, style=style, axes=tuple(sorted(axes.items())))
     return Episode(shop, spec, "checked", unregistered=environment)
 
 
@@ -83,25 +84,26 @@ def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Pl
 
 
 def _check_declarations(environment: Environment[Any]) -> None:
-    for name in ("id", "title", "version", "errand"):
-        value = getattr(environment, name, None)
+    about = environment.about
+    for name in ("id", "title", "version", "called"):
+        value = getattr(about, name)
         _require(
             isinstance(value, str) and bool(value.strip()), f"{environment!r}: {name} must be a word, not {value!r}"
         )
-    names = environment.tool_names
-    where = f"{environment.id}: tool_names"
+    names = about.tool_names
+    where = f"{about.id}: tool_names"
     _require(set(names) <= set(TOOLS), f"{where}: no tools {sorted(set(names) - set(TOOLS))}; there are {list(TOOLS)}")
     _require(len(set(names)) == len(names), f"{where}: a tool is named twice")
-    _require(issubclass(environment.answer, Answer), f"{environment.id}: answer must be a kind of Answer")
-    _require(environment.id == environment.id.upper(), f"{environment.id}: the id must be in capitals")
+    _require(issubclass(about.answer, Answer), f"{about.id}: answer must be a kind of Answer")
+    _require(about.id == about.id.upper(), f"{about.id}: the id must be in capitals")
     for d in range(MAX_DIFFICULTY + 1):
         brief = environment.brief(axes_of(d))
-        _require(len(brief) > len(environment.title), f"{environment.id} d={d}: the brief says nothing")
+        _require(len(brief) > len(about.title), f"{about.id} d={d}: the brief says nothing")
 
 
 def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
     most = environment.max_difficulty(shop)
-    where = f"{environment.id}: max_difficulty"
+    where = f"{environment.about.id}: max_difficulty"
     _require(type(most) is int and -1 <= most <= MAX_DIFFICULTY, f"{where} must lie in -1..{MAX_DIFFICULTY}: {most!r}")
     _require(most >= 0, f"{where}: this shop can serve no difficulty; check with one that can")
     _require(environment.max_difficulty(shop) == most, f"{where} differs from call to call")
@@ -118,7 +120,7 @@ def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
 
 def _check_solution(environment: Environment[Any], shop: Shop, d: int, seed: int) -> None:
     for style in _STYLES:
-        spec = EpisodeSpec(environment.id, d, seed, style=style)
+        spec = EpisodeSpec(environment.about.id, d, seed, style=style)
         where, first = _where(spec), solution(environment, shop, spec)
         _check_result(first, where)
         for message in first.messages:
@@ -134,7 +136,7 @@ def _check_result(played: Played, where: str) -> None:
     _require(result.is_correct, f"{where}: solve is not correct: {result}, goal {episode.goal_json()}")
     _require(result.r_task == 1.0, f"{where}: solve scores {result.r_task}, not 1")
     _require(result.r_hall == 0.0, f"{where}: solve names products that no result has shown")
-    answer = episode.environment.answer.model_validate(played.last["answer"])
+    answer = episode.environment.about.answer.model_validate(played.last["answer"])
     verdict = episode.environment.verify(episode.scenario, answer)
     is_exact = isinstance(verdict.r_task, Fraction) and verdict.r_task == 1
     _require(is_exact, f"{where}: verify says {verdict.r_task!r}, not exactly Fraction(1)")

@@ -61,7 +61,7 @@ def check_clean(text: str, episode: Episode, where: str) -> None:
 def check_slots(start: Starter) -> None:
     """Require that what was left out is not said unasked, and is said when asked for, slot by slot."""
     episode = start(**_ROOM)
-    where = f"{episode.environment.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
+    where = f"{episode.environment.about.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
     texts = [episode.opening.user_message, *_heard(episode, _IDLE)]
     unsaid = list(_unsaid(episode))
     for _, slot in unsaid:
@@ -82,7 +82,7 @@ def check_slots(start: Starter) -> None:
 
 
 def _heard(episode: Episode, messages: Sequence[str]) -> list[str]:
-    where = f"{episode.environment.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
+    where = f"{episode.environment.about.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
     heard = []
     for message in messages:
         if not episode.done:

@@ -18,7 +18,7 @@ _MOST_TRIES = 24
 def check_reads(episode: Episode) -> None:
     """Require that no tool declared to read changes the world or the goal, beyond what has been shown."""
     world = episode.scenario.world
-    for name, tool in episode.environment.tools.items():
+    for name, tool in episode.environment.about.tools.items():
         if tool.writes:
             continue
         served = False
@@ -34,9 +34,10 @@ def check_reads(episode: Episode) -> None:
             except DomainError:
                 pass
             if _state(episode) != before:
-                raise EnvironmentFaultError(f"{episode.environment.id}: {name}({args}) reads, yet it changed the world")
+                where = episode.environment.about.id
+                raise EnvironmentFaultError(f"{where}: {name}({args}) reads, yet it changed the world")
         if not served:
-            raise EnvironmentFaultError(f"{episode.environment.id}: {name} refused everything that was tried")
+            raise EnvironmentFaultError(f"{episode.environment.about.id}: {name} refused everything that was tried")
 
 
 def _state(episode: Episode) -> tuple[Any, ...]:

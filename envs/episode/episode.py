@@ -96,15 +96,17 @@ class Episode:
         most = self.environment.max_difficulty(shop)
         if spec.difficulty > most:
             raise DifficultyError(
-                f"this catalog serves {self.environment.id} up to difficulty {most}, not {spec.difficulty}"
+                f"this catalog serves {self.environment.about.id} up to difficulty {most}, not {spec.difficulty}"
             )
         self.axes = overridden(axes_of(spec.difficulty), dict(spec.axes))
-        self._streams = streams = Streams("episode", self.environment.id, spec.split, spec.seed)
+        self._streams = streams = Streams("episode", self.environment.about.id, spec.split, spec.seed)
         self.scenario: Scenario[Any] = self.environment.draw(shop, self.axes, streams, spec.split)
         self._customer = self.environment.customer(self.scenario, streams)
         self.t_max = self.environment.turn_budget(self.scenario)
         self._voice = TemplateVoice(self.scenario, streams)
-        self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
+        self._grammar = Grammar(
+            self.environment.about.tools, self.environment.about.answer, self.axes.b_tool, spec.style
+        )
         self._reveal_goal = reveal_goal
         self._simulator = simulator
         self.done = False
@@ -130,13 +132,13 @@ class Episode:
         """The resolved arguments: beside the observations, never in them."""
         spec = self.spec
         return EpisodeMetadata(
-            env_id=self.environment.id,
+            env_id=self.environment.about.id,
             difficulty=spec.difficulty,
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
             axes=dict(spec.axes),
-            version=f"{__version__}/{self.environment.version}",
+            version=f"{__version__}/{self.environment.about.version}",
             catalog=self._shop.catalog.fingerprint,
             simulator=self._simulator,
         )
@@ -236,7 +238,7 @@ class Episode:
             step_count=self.steps,
             turn=self.turns,
             done=self.done,
-            env_id=self.environment.id,
+            env_id=self.environment.about.id,
             difficulty=spec.difficulty,
             seed=spec.seed,
             split=spec.split,
@@ -250,7 +252,7 @@ class Episode:
 
     def _opening(self, include: tuple[str, ...], disclose: bool) -> Observation:
         fields: dict[str, Any] = {
-            "env_id": self.environment.id,
+            "env_id": self.environment.about.id,
             "today": self.scenario.world.today.isoformat(),
             "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,

@@ -39,7 +39,7 @@ def instructions(environment: Environment[Any], axes: Axes, t_max: int, style: S
     """Return the brief: the job, the answer schema, the format."""
     return (
         f"You are a shop's assistant. {environment.brief(axes)}\n"
-        f"Answer schema: {json.dumps(environment.answer_schema(), separators=(',', ':'))}\n"
+        f"Answer schema: {json.dumps(environment.about.answer_schema, separators=(',', ':'))}\n"
         f"{(_FORMAT[style] + _COMMON).format(b_tool=axes.b_tool, t_max=t_max)}"
     )
 
@@ -47,7 +47,7 @@ def instructions(environment: Environment[Any], axes: Axes, t_max: int, style: S
 @lru_cache(maxsize=64)
 def tool_schemas(environment: Environment[Any], style: Style) -> list[dict[str, Any]]:
     """Return the OpenAI function schemas of the tools on offer; callers must not change them."""
-    schemas = [tool.schema for tool in environment.tools.values()]
+    schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":
         schemas.append(
             {
@@ -55,7 +55,7 @@ def tool_schemas(environment: Environment[Any], style: Style) -> list[dict[str, 
                 "function": {
                     "name": SUBMIT_ANSWER,
                     "description": "Submit the final answer; ends the episode.",
-                    "parameters": _without_done(environment.answer_schema()),
+                    "parameters": _without_done(environment.about.answer_schema),
                 },
             }
         )

@@ -30,6 +30,8 @@ from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
 
+TOOL_NAMES = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
+"""What recommending takes."""
 REDRAWS = 50
 """Times that products are drawn again before a generator gives up (SPEC §6)."""
 PATIENCE = 4
@@ -77,8 +79,6 @@ Goal = TypeVar("Goal", bound=RankedGoal)
 class RecommendingEnvironment(Environment[Goal]):
     """Recommending products: everything but which ones fit and how good each is."""
 
-    tool_names = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
-    answer = RecommendationAnswer
     replaces_sold_out = False
 
     @abstractmethod

@@ -89,7 +89,7 @@ def main(
     for env in environments().values():
         served, levels = _served(env, shops)
         for number in range(rounds):
-            costs += [cost(shop, env.id, levels, episodes, first_seed=number * episodes) for shop in served]
+            costs += [cost(shop, env.about.id, levels, episodes, first_seed=number * episodes) for shop in served]
     print(json.dumps([asdict(each) for each in costs]))
 
 

@@ -60,7 +60,7 @@ def tools(env: str | None) -> list[dict[str, Any]]:
     chosen = environments().values() if env is None else [environment(env)]
     by_name: dict[str, dict[str, Any]] = {}
     for each in chosen:
-        for name, tool in each.tools.items():
+        for name, tool in each.about.tools.items():
             by_name.setdefault(name, tool.schema["function"])
     return list(by_name.values())
 

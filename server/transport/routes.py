@@ -112,7 +112,7 @@ class Routes:
     async def metadata(self, request: Request) -> Response:
         """Describe the server."""
         env = _env(request)
-        fixed = {} if env is None else {"env_id": environment(env).id}
+        fixed = {} if env is None else {"env_id": environment(env).about.id}
         return _json(json.dumps({**self._service.metadata(), **fixed}))
 
     async def schema(self, request: Request) -> Response:

@@ -43,7 +43,7 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     """Serve one socket from its handshake to its end; ``env`` is the environment that the address fixes."""
     await websocket.accept()
     try:
-        fixed = None if env is None else environment(env).id
+        fixed = None if env is None else environment(env).about.id
         connection = service.sessions.connect()
     except Exception as error:
         code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY

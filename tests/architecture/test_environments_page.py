@@ -35,7 +35,7 @@ def test_every_environment_is_described(root: Path, env_id: str) -> None:
     assert re.search(rf"^## {env_id}: ", page, re.MULTILINE)
     assert f"| [{env_id}](" in (root / "README.md").read_text()
     glance = block(root, f"{env_id} glance")
-    assert [name for name in environments()[env_id].tool_names if f"`{name}`" not in glance] == []
+    assert [name for name in environments()[env_id].about.tool_names if f"`{name}`" not in glance] == []
 
 
 @pytest.mark.parametrize("env_id", SHOWN)

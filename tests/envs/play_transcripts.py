@@ -104,12 +104,12 @@ def errs(episode: Episode) -> Iterator[dict[str, Any]]:
     """Yield the actions of one who reads, says and proposes what is beside the point, then answers wrongly."""
     environment = episode.environment
     for name, args in READS.items():
-        if name in environment.tools:
+        if name in environment.about.tools:
             yield {"tool_calls": [{"name": name, "args": args}, {"name": "ask_user", "args": {"question": "Why?"}}]}
     for message in MISTAKES:
         yield {"assistant_message": message}
     answer: dict[str, Any] = {"intent": "CART"} if environment.is_journey else {}
-    if "recommended_product_ids" in environment.answer.model_fields:
+    if "recommended_product_ids" in environment.about.answer.model_fields:
         shown = sorted(episode.scenario.world.shown_ids())
         answer["recommended_product_ids"] = [*shown[:3], "nothing"]
     yield {"answer": {**answer, "done": False}}

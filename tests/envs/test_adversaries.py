@@ -291,7 +291,7 @@ NUMBERS = {
 """Slots of each environment whose values are numbers: sums, days, weights, counts."""
 WORDED = [env_id for env_id in environments() if env_id != "STATUS"]
 """Environments with a slot of which another value in words is known."""
-SINGLE = [each.id for each in environments().values() if not each.is_journey]
+SINGLE = [each.about.id for each in environments().values() if not each.is_journey]
 """Environments of one errand: in a journey a value of one errand may be the name of something in another."""
 
 

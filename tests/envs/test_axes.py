@@ -171,7 +171,7 @@ def questions(goal: Any) -> Iterator[Any]:
 
 def calls(episode: Episode) -> float:
     """The most tool calls that one action may hold."""
-    tool = next(tool for tool in episode.environment.tools.values() if not tool.is_free)
+    tool = next(tool for tool in episode.environment.about.tools.values() if not tool.is_free)
     call = {"name": tool.name, "args": dict.fromkeys(tool.schema["function"]["parameters"]["required"], "x")}
     most = 0
     for count in range(1, 10):

@@ -93,7 +93,7 @@ def check_identified(shop: Shop, env_id: str, d: int, seed: int) -> None:
     scenario = environment.draw(shop, axes_of(d), Streams("episode", env_id, "train", seed), "train")
     parts = [(env_id, scenario)]
     if environment.is_journey:
-        parts = [(intent.environment.id, intent.scenario) for intent in scenario.goal.intents]
+        parts = [(intent.environment.about.id, intent.scenario) for intent in scenario.goal.intents]
     for name, part in parts:
         slots = part.slots
         assert len({(slot.item, slot.fact) for slot in slots}) == len(slots), (env_id, d, seed)
@@ -338,7 +338,7 @@ def test_a_step_of_another_episode_says_nothing_of_this_one(wide_shop: Shop, env
 
 def test_no_two_environments_share_what_names_them() -> None:
     for name in ("id", "title"):
-        values = [getattr(each, name) for each in environments().values()]
+        values = [getattr(each.about, name) for each in environments().values()]
         assert len(set(values)) == len(values)
-    errands = [each.errand for each in environments().values()]
+    errands = [each.about.called for each in environments().values()]
     assert all(one not in other for one, other in permutations(errands, 2))

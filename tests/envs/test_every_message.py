@@ -214,7 +214,7 @@ def wide_shop() -> Shop:
 
 def chatter(episode: Episode) -> Iterator[str]:
     """Play some turns of questions, claims, proposals and work in each errand; yields all that the customer says."""
-    rng = stream(episode.spec.seed, "chatter", episode.environment.id)
+    rng = stream(episode.spec.seed, "chatter", episode.environment.about.id)
 
     def some(options: Sequence[Any]) -> Any:
         return options[int(rng.integers(len(options)))]
@@ -228,7 +228,7 @@ def chatter(episode: Episode) -> Iterator[str]:
                 yield episode.step(turn_about(episode, part, some)).user_message
         if not episode.done:
             if answer:
-                answer = {"intent": episode.scenario.goal.current.environment.id}
+                answer = {"intent": episode.scenario.goal.current.environment.about.id}
             yield episode.step({"answer": {"done": True, **answer}}).user_message
 
 
@@ -266,8 +266,8 @@ def turn_about(episode: Episode, part: Scenario[Any], some: Say) -> dict[str, An
         action["tool_calls"] = work.get("tool_calls", [])
     if some((True, False, False)):
         answer = {"recommended_product_ids": sorted(part.world.shown_ids())[: some((1, 2, 3))]}
-        named = {"intent": environment.id} if episode.environment.is_journey else {}
-        proposal = answer if "recommended_product_ids" in environment.answer.model_fields else {}
+        named = {"intent": environment.about.id} if episode.environment.is_journey else {}
+        proposal = answer if "recommended_product_ids" in environment.about.answer.model_fields else {}
         action["answer"] = {**some((proposal, work.get("answer", {}))), **named, "done": False}
     return action
 

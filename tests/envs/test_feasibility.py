@@ -191,7 +191,7 @@ class Errand:
 
     def _searches(self) -> Iterator[Plan]:
         """Yield the search for each thing that has not been seen yet."""
-        yield from getattr(self, f"_of_{self.environment.id.casefold()}")()
+        yield from getattr(self, f"_of_{self.environment.about.id.casefold()}")()
 
     def _pages(self, item: int, constraints: Sequence[Constraint], sort: str = "relevance") -> Iterator[Call]:
         """Yield searches by what was said: first pages, further pages, then the same in other words."""
@@ -218,7 +218,7 @@ class Errand:
         """Return the ids to recommend: the best of what was shown, of each kind of a project the cheapest."""
         scenario, world = self.scenario, self.scenario.world
         ids = world.shop.catalog.ids
-        if self.environment.id == "BUNDLE":
+        if self.environment.about.id == "BUNDLE":
             fitting = (acceptable(world, need).tolist() for need in scenario.goal.needs)
             return [
                 ids[row]
@@ -230,7 +230,9 @@ class Errand:
 
     def _has_seen_enough(self) -> bool:
         """Tell whether the best of what was shown is a right answer."""
-        answer = self.environment.answer.model_validate({"done": True, "recommended_product_ids": self._best_shown()})
+        answer = self.environment.about.answer.model_validate(
+            {"done": True, "recommended_product_ids": self._best_shown()}
+        )
         return self.environment.verify(self.scenario, answer).correct
 
     def _of_pd(self) -> Iterator[Plan]:
@@ -360,11 +362,14 @@ class Errand:
 
     def _finish(self) -> dict[str, Any]:
         """Return the action that does the job, all of whose ids have been shown by now."""
-        if self.environment.id == "CART":
+        if self.environment.about.id == "CART":
             return self._fill()
-        if self.environment.id == "RETURN" and self.scenario.goal.is_eligible:
+        if self.environment.about.id == "RETURN" and self.scenario.goal.is_eligible:
             return self._send_back()
-        if "recommended_product_ids" in self.environment.answer.model_fields and self.environment.id != "RETURN":
+        if (
+            "recommended_product_ids" in self.environment.about.answer.model_fields
+            and self.environment.about.id != "RETURN"
+        ):
             return {"answer": {"done": True, "recommended_product_ids": self._best_shown()}}
         return self.environment.solve(self.scenario)
 
@@ -417,7 +422,7 @@ class IdealAsker:
             errand = self._errand()
             action = errand.act()
             if action.get("answer") and episode.environment.is_journey:
-                action = {**action, "answer": {"intent": errand.environment.id, **action["answer"]}}
+                action = {**action, "answer": {"intent": errand.environment.about.id, **action["answer"]}}
             seen = episode.step(action)
             if episode.done:
                 break

@@ -73,7 +73,7 @@ def test_in_a_journey_a_miss_leaves_alone_what_other_errands_are_about(store: Sh
         episode = Episode(store, EpisodeSpec("JOURNEY", 4, seed, axes=MISS), "miss")
         intents = episode.scenario.goal.intents
         own, others = ({each.category for each in intent.scenario.subjects if each.category} for intent in intents[:2])
-        if intents[0].environment.id not in ("BUNDLE", "CART", "PD", "SUB") or not others:
+        if intents[0].environment.about.id not in ("BUNDLE", "CART", "PD", "SUB") or not others:
             continue
         before = set(episode.scenario.world.sold_out)
         for kind in sorted(others):

@@ -81,8 +81,8 @@ def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: Fa
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://app") as http:
             listed = {each["env_id"]: each for each in (await http.get("/envs")).json()}
-            assert listed[NAME]["tools"] == list(ninth.tool_names)
-            assert listed[NAME]["answer_schema"] == ninth.answer_schema()
+            assert listed[NAME]["tools"] == list(ninth.about.tool_names)
+            assert listed[NAME]["answer_schema"] == ninth.about.answer_schema
             assert (await http.get("/envs/lookup/schema")).is_success
         for style in ("turn", "tool"):
             async with AsyncEcomEnv("http://app", env="lookup", transport=transport) as env:
@@ -100,7 +100,7 @@ def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: Fa
 
 def test_the_runner_plays_it_over_a_socket(ninth: Environment[Any], live_app: FastAPI, live_url: str) -> None:
     shop = live_app.state.service._shop
-    jobs = [Job("oracle", lambda: Oracle(shop), ninth.id, d, seed) for d in (0, 9) for seed in range(4)]
+    jobs = [Job("oracle", lambda: Oracle(shop), ninth.about.id, d, seed) for d in (0, 9) for seed in range(4)]
     assert [record.result.r_task for record in play_all(live_url, jobs)] == [1.0] * len(jobs)
 
 
@@ -137,8 +137,11 @@ def _moody(_scenario: Any, action: Any) -> Any:
 calls: list[int] = []
 
 FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = {
-    "no version": (lambda each: _broken(each, version=" "), "version must be a word"),
-    "unknown tool": (lambda each: _broken(each, tool_names=("search",)), "no tools .'search'"),
+    "no version": (lambda each: _broken(each, about=replace(each.about, version=" ")), "version must be a word"),
+    "unknown tool": (
+        lambda each: _broken(each, about=replace(each.about, tool_names=("search",))),
+        "no tools .'search'",
+    ),
     "never right": (_wrap("verify", lambda _, v: replace(v, correct=False)), "solve is not correct"),
     "nearly one": (_wrap("verify", lambda _, v: replace(v, r_task=Fraction(99, 100))), "scores 0.99, not 1"),
     "a float": (_wrap("verify", lambda _, v: replace(v, r_task=1.0)), "not exactly Fraction"),
@@ -174,9 +177,10 @@ def test_a_read_that_writes_is_found(ninth: Environment[Any], shop: Shop) -> Non
         world.sold_out.add(world.row_of(args.product_id))
         return honest.run(world, args)
 
-    sly = {**ninth.tools, honest.name: replace(honest, run=sells)}
+    about = replace(ninth.about)
+    about.__dict__["tools"] = {**ninth.about.tools, honest.name: replace(honest, run=sells)}
     with pytest.raises(EnvironmentFaultError, match="reads, yet it changed the world"):
-        check_environment(_broken(ninth, tools=sly), shop, seeds=1)
+        check_environment(_broken(ninth, about=about), shop, seeds=1)
 
 
 def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment[Any], shop: Shop) -> None:

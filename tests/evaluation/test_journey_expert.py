@@ -34,7 +34,7 @@ def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn", **a
         action = agent.act(step)
         if (action.get("answer") or {}).get("done"):
             named.append(action["answer"]["intent"])
-            assert action["answer"]["intent"] == episode.scenario.goal.current.environment.id
+            assert action["answer"]["intent"] == episode.scenario.goal.current.environment.about.id
         observation = episode.step(action)
         step = StepResult(observation, observation.reward, observation.done, episode.metadata)
     assert len(named) == len(set(named))
@@ -63,8 +63,8 @@ def test_lazy_rungs_do_it_worse(store: Shop) -> None:
 def test_openings_tell_the_errand(store: Shop, d: int) -> None:
     for each in errands():
         for seed in range(40):
-            said = Episode(store, EpisodeSpec(each.id, d, seed), "episode").opening.user_message
-            assert errand_of(said) == each.id, said
+            said = Episode(store, EpisodeSpec(each.about.id, d, seed), "episode").opening.user_message
+            assert errand_of(said) == each.about.id, said
 
 
 def test_no_errand_is_begun_twice() -> None:

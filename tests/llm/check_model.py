@@ -137,7 +137,7 @@ def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: T
             if text == utterance.template_text:
                 continue
             tally.worded += 1
-            tally.samples[f"{mirror.environment.id}: {text}"] = None
+            tally.samples[f"{mirror.environment.about.id}: {text}"] = None
             if found := utterance.check(text):
                 tally.failures.append(f"{mirror.id}: {found}: {text!r}")
 

@@ -82,7 +82,7 @@ def test_before_a_reset_steps_and_states_are_errors_but_the_tools_can_be_listed(
         assert data["message"].startswith("NOT_RESET: ")
     listed = ask(peer, {"type": "step", "data": {"type": "list_tools"}})
     tools = listed["data"]["observation"]["tools"]
-    assert {tool["name"] for tool in tools} >= set(environments()["CART"].tool_names)
+    assert {tool["name"] for tool in tools} >= set(environments()["CART"].about.tool_names)
     assert all(set(tool) == {"name", "description", "input_schema"} for tool in tools)
 
 

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from ecom_rlve.catalog.constraints import is_satisfied
 from ecom_rlve.catalog.errors import UnknownProductError
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import Axes
@@ -114,12 +115,14 @@ def budget_for(cover: int, d: int) -> int:
 class BundleEnvironment(Environment[BundleGoal]):
     """Bundle planning."""
 
-    id = "BUNDLE"
-    title = "Bundle planning"
-    version = "1"
-    errand = "my project"
-    tool_names = ("catalog_search", "catalog_get_product", "ask_user")
-    answer = BundleAnswer
+    about = About(
+        id="BUNDLE",
+        title="Bundle planning",
+        version="1",
+        called="my project",
+        tool_names=("catalog_search", "catalog_get_product", "ask_user"),
+        answer=BundleAnswer,
+    )
 
     def brief(self, axes: Axes) -> str:
         return _BRIEF.format(count=needs_at(axes.d))

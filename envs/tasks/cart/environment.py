@@ -7,6 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
@@ -47,21 +48,23 @@ _BRIEF = (
 class CartEnvironment(Environment[CartGoal]):
     """Cart building."""
 
-    id = "CART"
-    title = "Cart building"
-    version = "1"
-    errand = "my cart"
-    tool_names = (
-        "catalog_search",
-        "catalog_get_variants",
-        "cart_add",
-        "cart_view",
-        "cart_set_quantity",
-        "cart_remove",
-        "user_get_visit_history",
-        "ask_user",
+    about = About(
+        id="CART",
+        title="Cart building",
+        version="1",
+        called="my cart",
+        tool_names=(
+            "catalog_search",
+            "catalog_get_variants",
+            "cart_add",
+            "cart_view",
+            "cart_set_quantity",
+            "cart_remove",
+            "user_get_visit_history",
+            "ask_user",
+        ),
+        answer=Answer,
     )
-    answer = Answer
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF

@@ -64,7 +64,7 @@ class Intent:
 
     def own_answer(self, answer: Answer) -> Answer | None:
         """Return the answer as the errand's environment takes it; None where it lacks what that needs."""
-        model = self.environment.answer
+        model = self.environment.about.answer
         given = answer.model_dump(exclude_none=True)
         try:
             return model.model_validate({name: given[name] for name in model.model_fields if name in given})
@@ -152,8 +152,10 @@ class JourneyCustomer(Customer):
         """Come back to an errand that was interrupted, or begin the next."""
         goal = self._goal
         if goal.open:
-            errand = goal.current.environment.errand
-            back = Act(ActKind.NEXT, bank=_COME_BACK, places=(("errand", errand),), intent=goal.current.environment.id)
+            errand = goal.current.environment.about.called
+            back = Act(
+                ActKind.NEXT, bank=_COME_BACK, places=(("errand", errand),), intent=goal.current.environment.about.id
+            )
             return (back,)
         return (Act(ActKind.NEXT, bank=_MOVE_ON), *_introduced(_begun(goal)))
 
@@ -161,7 +163,7 @@ class JourneyCustomer(Customer):
 def _begun(goal: JourneyGoal) -> tuple[Act, ...]:
     intent = goal.begin()
     assert intent.customer is not None
-    return tuple(replace(act, intent=intent.environment.id) for act in intent.customer.open())
+    return tuple(replace(act, intent=intent.environment.about.id) for act in intent.customer.open())
 
 
 def _introduced(acts: tuple[Act, ...]) -> tuple[Act, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import Axes
@@ -14,15 +15,23 @@ from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.language.acts import Act
-from ecom_rlve.envs.registry import errands
 from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.bundle.environment import ENVIRONMENT as BUNDLE
+from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.journey.customer import Intent, JourneyCustomer, JourneyGoal
+from ecom_rlve.envs.tasks.order_status.environment import ENVIRONMENT as STATUS
+from ecom_rlve.envs.tasks.policy_questions.environment import ENVIRONMENT as POLICY
+from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT as PD
+from ecom_rlve.envs.tasks.returns.environment import ENVIRONMENT as RETURN
+from ecom_rlve.envs.tasks.substitution.environment import ENVIRONMENT as SUB
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
+MEMBERS: tuple[Environment[Any], ...] = (BUNDLE, CART, PD, POLICY, RETURN, STATUS, SUB)
+"""What a journey is made of, in the order of their ids. Another member is another version."""
 _REDRAWS = 50
 _BRIEF = (
     "The customer has several things to settle, one after another, and may jump to the next before one is done. Settle "
@@ -53,30 +62,32 @@ def intents_at(d: int) -> int:
 class JourneyEnvironment(Environment[JourneyGoal]):
     """Multi-intent journeys."""
 
-    id = "JOURNEY"
-    title = "Multi-intent journey"
-    version = "1"
-    errand = "the rest"
-    is_journey = True
-    tool_names = tuple(TOOLS)
-    answer = JourneyAnswer
+    about = About(
+        id="JOURNEY",
+        title="Multi-intent journey",
+        version="1",
+        called="the rest",
+        tool_names=tuple(TOOLS),
+        answer=JourneyAnswer,
+        members=tuple(each.about.id for each in MEMBERS),
+    )
 
     def brief(self, axes: Axes) -> str:
-        return " ".join([_BRIEF, *(f"{each.id}: {each.brief(axes)}" for each in _parts())])
+        return " ".join([_BRIEF, *(f"{each.about.id}: {each.brief(axes)}" for each in MEMBERS)])
 
     def max_difficulty(self, shop: Shop) -> int:
-        most = [each.max_difficulty(shop) for each in _parts()]
+        most = [each.max_difficulty(shop) for each in MEMBERS]
         served = (d for d in range(MAX_DIFFICULTY + 1) if sum(level >= d for level in most) >= intents_at(d))
         return max(served, default=-1)
 
     def draw_in(self, world: World, streams: Streams) -> Scenario[JourneyGoal]:
-        able = [each for each in _parts() if each.max_difficulty(world.shop) >= world.axes.d]
+        able = [each for each in MEMBERS if each.max_difficulty(world.shop) >= world.axes.d]
         order = streams.stream("intents").permutation(len(able)).tolist()
         chosen = [able[at] for at in order[: intents_at(world.axes.d)]]
         switches = streams.stream("switches").random(len(chosen)).tolist()
         drawn, redraws = _drawn_apart(chosen, world, streams)
         intents = tuple(
-            Intent(each, drawn[each.id], streams.family(each.id), switch < world.axes.p_switch)
+            Intent(each, drawn[each.about.id], streams.family(each.about.id), switch < world.axes.p_switch)
             for each, switch in zip(chosen, switches, strict=True)
         )
         subjects = tuple(subject for intent in intents for subject in intent.scenario.subjects)
@@ -118,7 +129,7 @@ class JourneyEnvironment(Environment[JourneyGoal]):
         intent = scenario.goal.current
         action = intent.environment.solve(intent.scenario)
         if action.get("answer"):
-            action["answer"] = {"intent": intent.environment.id, **action["answer"]}
+            action["answer"] = {"intent": intent.environment.about.id, **action["answer"]}
         return action
 
     def after_results(self, scenario: Scenario[JourneyGoal]) -> None:
@@ -146,15 +157,10 @@ class JourneyEnvironment(Environment[JourneyGoal]):
     def goal_json(self, scenario: Scenario[JourneyGoal]) -> dict[str, Any]:
         return {
             "intents": [
-                {"intent": intent.environment.id, "goal": intent.environment.goal_json(intent.scenario)}
+                {"intent": intent.environment.about.id, "goal": intent.environment.goal_json(intent.scenario)}
                 for intent in scenario.goal.intents
             ]
         }
-
-
-def _parts() -> tuple[Environment[Any], ...]:
-    """Return the errands that a journey is made of: those whose answer's fields its own answer has."""
-    return tuple(each for each in errands() if JourneyAnswer.model_fields.keys() >= each.answer.model_fields.keys())
 
 
 def _drawn_apart(
@@ -167,18 +173,20 @@ def _drawn_apart(
     drawn: dict[str, Scenario[Any]] = {}
     taken: set[str] = set()
     redraws = 0
-    for each in sorted(chosen, key=lambda each: (not each.empties_shelves, each.id)):
+    for each in sorted(chosen, key=lambda each: (not each.about.empties_shelves, each.about.id)):
         for attempt in range(_REDRAWS):
-            scenario = each.draw_in(world, streams.family(each.id, attempt))
+            scenario = each.draw_in(world, streams.family(each.about.id, attempt))
             kinds = {subject.category for subject in scenario.subjects} - {""}
             redraws += scenario.redraws
             if not kinds & taken:
                 break
             redraws += 1
         else:
-            raise GenerationError(f"no {each.id} apart from the other errands in {_REDRAWS} draws; use another seed")
+            raise GenerationError(
+                f"no {each.about.id} apart from the other errands in {_REDRAWS} draws; use another seed"
+            )
         taken |= kinds
-        drawn[each.id] = scenario
+        drawn[each.about.id] = scenario
     return drawn, redraws
 
 
@@ -186,7 +194,7 @@ def _verdict(intent: Intent, answer: Answer) -> Verdict:
     """Judge an intent when it is closed; naming another one scores -1."""
     named = str(getattr(answer, "intent", "")).upper().removeprefix("E_")
     own = intent.own_answer(answer)
-    if named != intent.environment.id or own is None:
+    if named != intent.environment.about.id or own is None:
         return intent.environment.forfeit(intent.scenario)
     return intent.environment.verify(intent.scenario, own)
 

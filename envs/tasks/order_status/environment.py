@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
@@ -67,12 +68,14 @@ class StatusAnswer(Answer):
 class StatusEnvironment(Environment[StatusGoal]):
     """Order tracking."""
 
-    id = "STATUS"
-    title = "Order tracking"
-    version = "1"
-    errand = "my order"
-    tool_names = ("order_list", "order_get", "ask_user")
-    answer = StatusAnswer
+    about = About(
+        id="STATUS",
+        title="Order tracking",
+        version="1",
+        called="my order",
+        tool_names=("order_list", "order_get", "ask_user"),
+        answer=StatusAnswer,
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF

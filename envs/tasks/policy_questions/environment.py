@@ -7,6 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
@@ -37,12 +38,14 @@ _BRIEF = (
 class PolicyEnvironment(Environment[PolicyGoal]):
     """Policy Q&A."""
 
-    id = "POLICY"
-    title = "Policy Q&A"
-    version = "1"
-    errand = "my question"
-    tool_names = ("policy_search", "policy_get", "ask_user", "datetime_now")
-    answer = PolicyAnswer
+    about = About(
+        id="POLICY",
+        title="Policy Q&A",
+        version="1",
+        called="my question",
+        tool_names=("policy_search", "policy_get", "ask_user", "datetime_now"),
+        answer=PolicyAnswer,
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF

@@ -7,13 +7,16 @@ from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint, is_satisfied
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.customer.hearing.nouns import with_article
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.language.templates import bank
 from ecom_rlve.envs.parts.recommendation import (
+    TOOL_NAMES,
     Ranking,
+    RecommendationAnswer,
     RecommendingEnvironment,
     Rows,
 )
@@ -56,10 +59,14 @@ _BRIEF = (
 class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     """Product discovery."""
 
-    id = "PD"
-    title = "Product discovery"
-    version = "1"
-    errand = "my search"
+    about = About(
+        id="PD",
+        title="Product discovery",
+        version="1",
+        called="my search",
+        tool_names=TOOL_NAMES,
+        answer=RecommendationAnswer,
+    )
 
     def brief(self, axes: Axes) -> str:
         return _BRIEF.format(m=axes.m, k=axes.k_rec)

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.catalog.constraints import is_satisfied
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.environment import Environment
@@ -60,21 +61,23 @@ _ASKS = bank(
 class ReturnEnvironment(Environment[ReturnGoal]):
     """Return and exchange."""
 
-    id = "RETURN"
-    title = "Return and exchange"
-    version = "1"
-    errand = "the return"
-    tool_names = (
-        "order_list",
-        "order_get",
-        "return_check_eligibility",
-        "return_initiate",
-        "return_exchange",
-        "catalog_search",
-        "catalog_get_variants",
-        "ask_user",
+    about = About(
+        id="RETURN",
+        title="Return and exchange",
+        version="1",
+        called="the return",
+        tool_names=(
+            "order_list",
+            "order_get",
+            "return_check_eligibility",
+            "return_initiate",
+            "return_exchange",
+            "catalog_search",
+            "catalog_get_variants",
+            "ask_user",
+        ),
+        answer=ReturnAnswer,
     )
-    answer = ReturnAnswer
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF

@@ -7,12 +7,15 @@ from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.language.templates import bank
 from ecom_rlve.envs.parts.recommendation import (
+    TOOL_NAMES,
     Ranking,
+    RecommendationAnswer,
     RecommendingEnvironment,
     Rows,
     fits,
@@ -62,11 +65,15 @@ _OPENING = bank(
 class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     """Substitution."""
 
-    id = "SUB"
-    title = "Substitution"
-    version = "1"
-    errand = "the replacement"
-    empties_shelves = True
+    about = About(
+        id="SUB",
+        title="Substitution",
+        version="1",
+        called="the replacement",
+        tool_names=TOOL_NAMES,
+        answer=RecommendationAnswer,
+        empties_shelves=True,
+    )
 
     def brief(self, axes: Axes) -> str:
         share = similarity_weight(axes.d)

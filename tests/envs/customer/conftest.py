@@ -78,7 +78,7 @@ def _talk(episode: Episode, seed: int) -> Iterator[Said]:
         action: dict[str, Any] = {"assistant_message": some(SAYINGS).format(**words)}
         if rng.random() < 0.35:
             action = dict(episode.environment.solve(episode.scenario))
-        elif "cart_add" in episode.environment.tool_names and world.shown and rng.random() < 0.5:
+        elif "cart_add" in episode.environment.about.tool_names and world.shown and rng.random() < 0.5:
             row = some(list(world.shown))
             args = {"product_id": world.shop.catalog.ids[row], "quantity": int(rng.integers(1, 5))}
             action["tool_calls"] = [{"name": "cart_add", "args": args | {"variant_id": some(world.variants(row)).id}}]

@@ -329,7 +329,7 @@ ARGUMENTS = (
     "query", "limit", "offset", "category", "price_min", "price_max", "rating_min", "wattage_min", "color", "sort",
     "in_stock", "product_id", "variant_id", "line_id", "quantity", "qty", "question", "ship_days_max", "brand", "done",
 )  # fmt: skip
-TOOL_NAMES = (*environment("CART").tool_names, "catalog.search", "cart.add", "submit_answer", "order_get")
+TOOL_NAMES = (*environment("CART").about.tool_names, "catalog.search", "cart.add", "submit_answer", "order_get")
 names = st.sampled_from(TOOL_NAMES)
 # Values that are often right, so that many of the calls are made.
 likely = (

@@ -158,7 +158,7 @@ def test_submit_answer_is_a_tool_of_style_tool(style: str, start: Start) -> None
     episode = start(style=style)
     assert episode.opening.tools is not None
     names = [tool["function"]["name"] for tool in episode.opening.tools]
-    assert names == [*episode.environment.tool_names, *(["submit_answer"] if style == "tool" else [])]
+    assert names == [*episode.environment.about.tool_names, *(["submit_answer"] if style == "tool" else [])]
     if style == "tool":
         parameters = episode.opening.tools[-1]["function"]["parameters"]
         assert parameters == {"type": "object", "properties": {}, "required": [], "additionalProperties": False}

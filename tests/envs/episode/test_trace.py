@@ -44,7 +44,7 @@ def wandered(store: Shop, spec: EpisodeSpec) -> Trace:
     """Record an agent that asks, searches and calls what takes no arguments, at random, and never answers."""
     episode = Episode(store, spec, "wandered")
     recorder, rng = Recorder(episode), stream(spec.seed, "wander", spec.env_id)
-    bare = [name for name, tool in episode.environment.tools.items() if not _required(tool.schema)]
+    bare = [name for name, tool in episode.environment.about.tools.items() if not _required(tool.schema)]
     while not episode.done:
         call = {"name": bare[int(rng.integers(len(bare)))], "args": {}} if bare else None
         question = QUESTIONS[int(rng.integers(len(QUESTIONS)))]

@@ -46,7 +46,7 @@ def goal_of(episode: Episode) -> JourneyGoal:
 
 
 def ids_of(episode: Episode) -> list[str]:
-    return [intent.environment.id for intent in goal_of(episode).intents]
+    return [intent.environment.about.id for intent in goal_of(episode).intents]
 
 
 def solution(episode: Episode) -> Action:
@@ -112,7 +112,7 @@ def test_errands_differ_and_are_as_many_as_stated(store: Shop, d: int) -> None:
         names = ids_of(start(store, d, seed))
         assert len(names) == len(set(names)) == min(5, 2 + d // 4)
         firsts[names[0]] += 1
-    assert firsts.keys() == {each.id for each in errands()}
+    assert firsts.keys() == {each.about.id for each in errands()}
 
 
 def test_no_two_errands_are_about_the_same_kind_of_thing(store: Shop) -> None:
@@ -135,8 +135,8 @@ def test_a_journey_offers_every_tool_and_tells_every_job(store: Shop) -> None:
     assert opening.instructions is not None
     offered = {tool["function"]["name"] for tool in opening.tools}
     for each in errands():
-        assert set(each.tool_names) <= offered
-        assert f"{each.id}: {each.brief(axes_of(4))}" in opening.instructions
+        assert set(each.about.tool_names) <= offered
+        assert f"{each.about.id}: {each.brief(axes_of(4))}" in opening.instructions
 
 
 def test_equal_specs_are_equal_journeys(store: Shop) -> None:
@@ -156,7 +156,7 @@ def test_a_wrong_name_costs_its_own_errand_and_the_journey_goes_on(store: Shop, 
         episode = start(store, d, seed)
         first, *others = ids_of(episode)
         missed = settle(episode, intent=others[0])
-        assert (missed.environment.id, episode.done) == (first, False)
+        assert (missed.environment.about.id, episode.done) == (first, False)
         solve(episode)
         result, count = ended(episode), len(others) + 1
         assert [intent.verdict is not None and intent.verdict.r_task for intent in goal_of(episode).intents] == [
@@ -358,7 +358,7 @@ def test_everything_at_once_with_constants_is_never_correct(store: Shop) -> None
     for seed in range(40):
         episode = start(store, 0, seed)
         while not episode.done:
-            episode.step({"answer": {**constants, "intent": goal_of(episode).current.environment.id}})
+            episode.step({"answer": {**constants, "intent": goal_of(episode).current.environment.about.id}})
         assert ended(episode).correct_share == 0.0
 
 
@@ -409,7 +409,7 @@ def test_the_customer_says_what_they_come_back_to(store: Shop) -> None:
         while second.verdict is None:
             message = episode.step(solution(episode)).user_message
         assert _BACK.search(message), message
-        assert first.environment.errand in message
+        assert first.environment.about.called in message
 
 
 def test_nobody_is_interrupted_who_is_told_nothing(store: Shop) -> None:

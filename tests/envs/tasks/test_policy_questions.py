@@ -259,7 +259,7 @@ def test_what_is_no_number_or_date_breaks_the_format(begin: Callable[..., Episod
 
 
 def test_the_answer_schema_states_both_types() -> None:
-    schema = ENVIRONMENT.answer_schema()
+    schema = ENVIRONMENT.about.answer_schema
     assert schema["properties"]["value"]["type"] == ["number", "string"]
     assert schema["required"] == ["done"]
 

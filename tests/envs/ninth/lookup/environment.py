@@ -10,6 +10,7 @@ from typing import Any
 
 from numpy.random import Generator
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
@@ -56,12 +57,14 @@ class LookupGoal:
 class LookupEnvironment(Environment[LookupGoal]):
     """Looking one figure up."""
 
-    id = "LOOKUP"
-    title = "Looking a figure up"
-    version = "1"
-    errand = "that figure"
-    tool_names = ("catalog_search", "catalog_get_product", "ask_user")
-    answer = LookupAnswer
+    about = About(
+        id="LOOKUP",
+        title="Looking a figure up",
+        version="1",
+        called="that figure",
+        tool_names=("catalog_search", "catalog_get_product", "ask_user"),
+        answer=LookupAnswer,
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002
         return "Find out which figure of which product the customer wants, look it up and submit it."
