@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 from rapidfuzz import process
 
@@ -26,9 +25,9 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @lru_cache(maxsize=1)
-def environments() -> Mapping[str, Environment[Any]]:
+def environments() -> Mapping[str, Environment]:
     """Return all environments by id, in id order. Fails where a package in ``envs/tasks`` exports none."""
-    found: dict[str, Environment[Any]] = {}
+    found: dict[str, Environment] = {}
     for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
         exported = getattr(import_module(f"{module.name}.environment"), "ENVIRONMENT", None)
         if not isinstance(exported, Environment):
@@ -39,13 +38,8 @@ def environments() -> Mapping[str, Environment[Any]]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def errands() -> tuple[Environment[Any], ...]:
-    """Return the environments that a journey may be made of, in id order."""
-    return tuple(each for each in environments().values() if not each.is_journey)
-
-
 @lru_cache(maxsize=256)
-def environment(name: str) -> Environment[Any]:
+def environment(name: str) -> Environment:
     """Return an environment by id: ``CART``, ``E_CART`` or ``cart``; raises ``UnknownEnvironmentError``."""
     key = name.upper().removeprefix("E_")
     known = environments()
@@ -59,7 +53,7 @@ def environment(name: str) -> Environment[Any]:
 def choose_environment(
     collection: str | Sequence[str] | None,
     seed: int,
-    can_serve: Callable[[Environment[Any]], bool] = lambda _: True,
+    can_serve: Callable[[Environment], bool] = lambda _: True,
 ) -> str:
     """Return the environment that ``seed`` draws from a collection, uniformly among those that can be served.
 

@@ -149,10 +149,11 @@ async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
 
 
 async def _worded(voice: Voice, episode: Episode, said: list[Said], lines: list[str]) -> Observation:
-    spoken = [(each.persona.name, await voice.say(each)) for each in episode.utterances]
-    said += (Said(*each) for each in spoken)
-    lines += (f"customer ({each.outcome}): {each.text}" for _, each in spoken)
-    return episode.reword([each.text for _, each in spoken])
+    utterances = episode.utterances
+    spoken = [await voice.say(each) for each in utterances]
+    said += (Said(each.persona.name, words) for each, words in zip(utterances, spoken, strict=True))
+    lines += (f"customer ({each.outcome}): {each.text}" for each in spoken)
+    return episode.reword(spoken)
 
 
 def _shown(action: Mapping[str, Any]) -> list[str]:

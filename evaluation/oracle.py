@@ -42,7 +42,7 @@ class Oracle:
         elif self._expected is None or not _are_equal(result, self._expected):
             raise DivergedError(f"expected {self._expected}, the server says {result.observation}")
         mirror = self._mirror
-        action = one_at_a_time(mirror.environment.solve(mirror.scenario), mirror.spec.style)
+        action = one_at_a_time(mirror.solve(), mirror.spec.style)
         self._expected = mirror.step(action)
         return action
 

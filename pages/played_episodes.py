@@ -48,7 +48,7 @@ def first_play(shop: Shop) -> Play:
     """Return a three-turn episode: everything said at once, one product, no variant asked for."""
     for seed in range(_SEEDS):
         started = _episode(shop, 1, seed)
-        goal: CartGoal = started.scenario.goal
+        goal: CartGoal = started.intent.goal
         (item,) = goal.items
         if item is None or item.variant is not None or item.quantity < 2 or _left_out(started):
             continue
@@ -62,7 +62,7 @@ def asking_play(shop: Shop) -> Play:
     """Return an episode with two items in which a variant and at most two other facts must be asked for."""
     for seed in range(_SEEDS):
         started = _episode(shop, 3, seed)
-        goal: CartGoal = started.scenario.goal
+        goal: CartGoal = started.intent.goal
         items = [item for item in goal.items if item is not None]
         left = _left_out(started)
         has_one_variant = sum(item.variant is not None for item in items) == 1
@@ -93,18 +93,18 @@ def _episode(shop: Shop, d: int, seed: int, **axes: float) -> Episode:
 
 
 def _left_out(started: Episode) -> list[Slot]:
-    scenario = started.scenario
-    (act,) = Customer(started.environment, scenario, scenario.world.streams).open()
+    intent = started.intent
+    (act,) = Customer(intent).open()
     said = {(item, fact.slot) for item, mention in enumerate(act.mentions) for fact in mention.facts}
-    return [slot for slot in scenario.slots if (slot.item, slot.name) not in said]
+    return [slot for slot in intent.slots if (slot.item, slot.name) not in said]
 
 
 def _search(started: Episode, item: int, unsaid: list[Slot]) -> Action:
     """Return a search in the words that the customer used of an item."""
-    said = [slot for slot in started.scenario.slots if slot.item == item and slot not in unsaid]
+    said = [slot for slot in started.intent.slots if slot.item == item and slot not in unsaid]
     values = {slot.name: slot.fact.constraint.value for slot in said}
     words = [value for name, value in values.items() if isinstance(value, str) and name not in ("brand", "variant")]
-    args = {"query": " ".join([*words, started.scenario.subjects[item].plural])}
+    args = {"query": " ".join([*words, started.intent.subjects[item].plural])}
     if "brand" in values:
         args["brand"] = str(values["brand"])
     return {"name": "catalog_search", "args": {**args, "limit": 3}}
@@ -119,7 +119,7 @@ def _three_turns(started: Episode, item: WantedItem) -> Iterator[Action]:
 def _asking_turns(started: Episode, items: list[WantedItem], left: list[Slot]) -> Iterator[Action]:
     searches = [_search(started, number, left) for number in range(len(items))]
     yield {"assistant_message": " ".join(_question(started, slot) for slot in left), "tool_calls": searches}
-    ids = started.scenario.world.shop.catalog.ids
+    ids = started.intent.world.shop.catalog.ids
     reads = [{"product_id": ids[item.row]} for item in items if item.variant is not None]
     yield {"tool_calls": [{"name": "catalog_get_variants", "args": args} for args in reads]}
     yield {"tool_calls": [_add(started, item) for item in items]}
@@ -127,14 +127,14 @@ def _asking_turns(started: Episode, items: list[WantedItem], left: list[Slot]) -
 
 
 def _add(started: Episode, item: WantedItem) -> Action:
-    args: dict[str, Any] = {"product_id": started.scenario.world.shop.catalog.ids[item.row]}
+    args: dict[str, Any] = {"product_id": started.intent.world.shop.catalog.ids[item.row]}
     if item.variant is not None:
         args["variant_id"] = item.variant.id
     return {"name": "cart_add", "args": {**args, "quantity": item.quantity}}
 
 
 def _question(started: Episode, slot: Slot) -> str:
-    subject = started.scenario.subjects[slot.item]
+    subject = started.intent.subjects[slot.item]
     if slot.name == "quantity":
         return f"How many {subject.plural} would you like?"
     attribute = slot.fact.constraint.attribute
@@ -144,18 +144,23 @@ def _question(started: Episode, slot: Slot) -> str:
 
 def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
     """Play a plan; None unless each product was shown before it was used, the cart confirmed and all is correct."""
-    goal: CartGoal = started.scenario.goal
+    goal: CartGoal = started.intent.goal
     taken: list[Action] = []
     observation: Observation = started.opening
     for action in actions:
         taken.append(action)
         observation = started.step(action)
-        shown = started.scenario.world.shown
+        shown = started.intent.world.shown
         if any(item is not None and item.row not in shown for item in goal.items):
             return None
     result = observation.result
     caused = len(taken) - 2
-    if result is None or not result.is_correct or started.customer_caused != caused or started.scenario.stockout.hits:
+    if (
+        result is None
+        or not result.is_correct
+        or started.customer_caused != caused
+        or started.intent.stockout.plan.hits
+    ):
         return None
     if "'" in json.dumps(taken):
         return None
@@ -164,7 +169,7 @@ def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
 
 def _in_words(started: Episode, goal: CartGoal) -> str:
     parts = []
-    for item, subject in zip(goal.items, started.scenario.subjects, strict=True):
+    for item, subject in zip(goal.items, started.intent.subjects, strict=True):
         assert item is not None
         variant = f" in {item.variant.value}" if item.variant else ""
         parts.append(f"{subject.singular}{variant} ×{item.quantity}")

@@ -16,6 +16,7 @@ from reward_sums import task_reward
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
@@ -76,13 +77,13 @@ def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
         action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}
         actions.append(action)
         seen = episode.step(action)
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     return Shown(episode, tuple(actions))
 
 
 def _is_telling(shown: Shown) -> bool:
     episode = shown.episode
-    caused = episode.customer_caused - (len(getattr(episode.scenario.goal, "intents", ())) or 1) + 1
+    caused = episode.customer_caused - len(episode.scenario.intents) + 1
     return episode.result is not None and episode.result.is_correct and caused > 0
 
 
@@ -121,7 +122,7 @@ def by_hand(shown: Shown) -> str:
     episode, result = shown.episode, shown.episode.result
     assert result is not None
     answer = shown.actions[-1]["answer"]
-    said, r_task = task_reward(episode.spec.env_id, episode.scenario, answer)
+    said, r_task = task_reward(episode, answer)
     turns, effective, t_max = result.turns, result.effective_turns, episode.t_max
     r_eff = max(Fraction(-1), 1 - Fraction(2 * (effective - 1), t_max - 1))
     total = Fraction(3, 4) * r_task + Fraction(15, 100) * r_eff

@@ -10,16 +10,15 @@ from __future__ import annotations
 import sys
 from math import nan
 from statistics import fmean, quantiles
-from typing import Any
 
 from blocks import rewrite, table
 from measuring import Counts, ExpertPlay, Row, cells, common_counts, episode, expert_play, number, solved
 
-from ecom_rlve.envs.difficulty import Axes, logistic
+from ecom_rlve.envs.difficulty import logistic
+from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.scenario import Scenario
-from ecom_rlve.envs.tasks.bundle.environment import needs_at, wishes_at
+from ecom_rlve.envs.tasks.bundle.goal import needs_at, wishes_at
 from ecom_rlve.envs.tasks.cart.goal import items_at
 from ecom_rlve.envs.tasks.journey.environment import intents_at
 from ecom_rlve.envs.world.eligibility import eligibility
@@ -106,9 +105,9 @@ ROWS: dict[str, tuple[Row, ...]] = {
 """The live axes of each environment, and its own scales."""
 
 
-def own_counts(env_id: str, scenario: Scenario[Any], axes: Axes) -> Counts:
+def own_counts(env_id: str, played: Episode) -> Counts:
     """Count what only this environment has."""
-    goal, world = scenario.goal, scenario.world
+    axes, goal, world = played.axes, played.intent.goal, played.world
     match env_id:
         case "PD":
             return {"constraints": (len(goal.constraints), 1), "asked for": (axes.k_rec, 1)}
@@ -142,7 +141,7 @@ def own_counts(env_id: str, scenario: Scenario[Any], axes: Axes) -> Counts:
             needs = goal.needs
             return {"needs": (len(needs), 1), "wishes": (sum(len(need.wishes) for need in needs), len(needs))}
         case "JOURNEY":
-            intents = goal.intents
+            intents = played.scenario.intents
             switched = sum(intent.is_interrupted for intent in intents)
             return {"intents": (len(intents), 1), "switched": (switched, len(intents))}
     raise LookupError(f"no rows for {env_id}: add them to ROWS and here")
@@ -152,7 +151,7 @@ def counted(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
     """Return all counts of one episode; the solution's totals stand under the styles' names."""
     plain = episode(shop, env_id, d, seed)
     totals: Counts = {style: (solved(shop, env_id, d, seed, style), 1) for style in STYLES}
-    return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain.scenario, plain.axes), **totals}
+    return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain), **totals}
 
 
 def page_table(env_id: str, by_d: dict[int, list[Counts]], expert: dict[Style, list[list[ExpertPlay]]]) -> str:

@@ -8,12 +8,10 @@ Everything here runs on the event loop and never waits.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
-from ecom_rlve.envs.customer.voice import Spoken
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 
@@ -24,16 +22,6 @@ class StoredAnswer(NamedTuple):
     digest: bytes
     """Of the request's body."""
     body: str
-
-
-class Taken(NamedTuple):
-    """One step as it was taken."""
-
-    action: Mapping[str, Any]
-    spoken: tuple[Spoken, ...] = ()
-    """What the customer said to it, where a model words them; empty where the templates speak."""
-    understood: Understood = NOTHING_UNDERSTOOD
-    """What a model took its questions to be about."""
 
 
 class Record:
@@ -48,15 +36,11 @@ class Record:
         "episode_id",
         "gone",
         "in_flight",
-        "infra_error",
         "lock",
         "metadata",
-        "opening",
         "owner",
         "reset_answer",
         "reset_id",
-        "steps",
-        "trace",
         "used_at",
     )
 
@@ -69,12 +53,6 @@ class Record:
         self.episode_id = self.episode.id
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
-        self.opening: tuple[Spoken, ...] = ()
-        """What the customer said at first, where a model words them."""
-        self.steps: list[Taken] = []
-        """Every step so far: with ``build`` and ``opening``, all that the episode is a function of."""
-        self.trace: str | None = None
-        """Its trace, once it was asked for."""
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
         """The run that still has to count the episode; None where none does, or did."""
@@ -82,8 +60,6 @@ class Record:
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
         """Keeps the steps of one episode in order."""
-        self.infra_error: str | None = None
-        """Why the server ended the episode after its last step; None where it did not."""
         self.owner: Connection | None = None
         """The socket it lives on; None over HTTP."""
         self.in_flight = 0

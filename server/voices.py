@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ecom_rlve.envs.customer.model.breaker import Breaker, Phase
 from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
@@ -27,7 +27,59 @@ from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.settings import Settings
 
 
-class Speaking:
+class Speaking(Protocol):
+    """Who words the customers, as a server uses them."""
+
+    @property
+    def name(self) -> str:
+        """What the metadata of episodes says."""
+
+    async def prepare(self, episode: Episode) -> None:
+        """Word what the customer of an episode will open with, however long it takes.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:
+        """Word what the customer says in the latest observation; empty where the template text stands.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:
+        """Return what an action's questions are about, where the rules cannot tell.
+
+        Raises:
+            VoiceError: the cassette must hold the answer and does not.
+        """
+
+    async def aclose(self) -> None:
+        """Close the voice."""
+
+
+class TemplateSpeaking:
+    """The templates: what an episode says stands already, and the rules alone read questions."""
+
+    name = "template"
+
+    async def prepare(self, episode: Episode) -> None:
+        """Do nothing."""
+
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:  # noqa: ARG002 - the protocol's
+        """Leave the words as they are."""
+        return ()
+
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:  # noqa: ARG002 - the protocol's
+        """Leave the reading as it is."""
+        return NOTHING_UNDERSTOOD
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+
+class ModelSpeaking:
     """A voice as a server uses it: named, and counted."""
 
     def __init__(self, voice: Voice, name: str, metrics: Metrics, understanding: Understanding | None = None) -> None:
@@ -52,6 +104,8 @@ class Speaking:
         Raises:
             VoiceError: there are no words, and the template may not be said.
         """
+        if not episode.has_spoken:
+            return ()
         spoken = tuple(await asyncio.gather(*map(self._voice.say, episode.utterances)))
         for each in spoken:
             self._metrics.count_wording(each.outcome)
@@ -98,22 +152,22 @@ class MeasuredEndpoint(Endpoint):
         return completion
 
 
-def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speaking | None:
-    """Return the model that ``settings`` ask for, or ``voice`` in its place; None where the templates speak.
+def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speaking:
+    """Return who words the customers as ``settings`` ask for; ``voice`` stands in the model's place.
 
     Raises:
         CassetteFileError: the cassette is missing, damaged, or none.
     """
     if voice is not None:
-        return Speaking(voice, settings.model_name or type(voice).__name__, metrics)
+        return ModelSpeaking(voice, settings.model_name or type(voice).__name__, metrics)
     if settings.simulator == "template":
-        return None
+        return TemplateSpeaking()
     breaker = Breaker(cooldown_s=settings.model_cooldown_s)
     endpoint = MeasuredEndpoint(endpoint_settings(settings), breaker, metrics)
     cassette = opened_cassette(settings)
     understanding = Understanding(endpoint, cassette) if settings.understanding else None
     name = f"{settings.model_name}/{PROMPT_VERSION}"
-    return Speaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
+    return ModelSpeaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
 
 
 def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | None) -> ModelVoice:

@@ -24,7 +24,7 @@ class Solved(Protocol):
         """The action that ended it."""
 
 
-def check_schema(environment: Environment[Any]) -> None:
+def check_schema(environment: Environment) -> None:
     """Require a flat JSON schema that holds every field of the answer: scalars, enums, lists of scalars."""
     schema, where = environment.about.answer_schema, f"{environment.about.id}: the answer schema"
     json.dumps(schema, allow_nan=False)
@@ -66,7 +66,7 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
         raise EnvironmentFaultError(f"{where} raises {error!r}") from error
     result = seen.result
     if result is None:
-        if episode.environment.is_journey:
+        if episode.environment.about.members:
             return
         raise EnvironmentFaultError(f"{where} does not end the episode")
     numbers = (result.r_task, result.r_eff, result.r_hall, result.r_total)
@@ -85,7 +85,7 @@ def _required(episode: Episode) -> list[str]:
 
 
 def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:
-    world = episode.scenario.world
+    world = episode.intent.world
     ids = world.shop.catalog.ids
     foreign = [str(ids[at * len(ids) // 7]) for at in range(7)]
     base = dict.fromkeys(_required(episode), episode.environment.about.id)

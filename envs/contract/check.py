@@ -16,6 +16,7 @@ from ecom_rlve.envs.contract.tools import check_reads
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.verdict import episode_verdict
 from ecom_rlve.envs.errors import DifficultyError, EnvironmentFaultError
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -40,7 +41,7 @@ class Played(NamedTuple):
     result: EpisodeResult
 
 
-def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int = 20) -> None:
+def check_environment(environment: Environment, shop: Shop, *, seeds: int = 20) -> None:
     """Raise ``EnvironmentFaultError`` where an environment breaks the contract (SPEC §2, §4, §7).
 
     Plays the environment's own solution on ``seeds`` seeds at each of :data:`DIFFICULTIES` that the shop serves, in
@@ -60,21 +61,19 @@ def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int =
     check_answers(lambda: started(environment, shop, 0, 0), solved)
 
 
-def started(
-    environment: Environment[Any], shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float
-) -> Episode:
+def started(environment: Environment, shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
     """Return a new episode of an environment that need not be registered."""
     spec = EpisodeSpec(environment.about.id, d, seed, style=style, axes=tuple(sorted(axes.items())))
     return Episode(shop, spec, "checked", unregistered=environment)
 
 
-def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Played:
+def solution(environment: Environment, shop: Shop, spec: EpisodeSpec) -> Played:
     """Play the environment's own solution to the end."""
     episode = Episode(shop, spec, "checked", unregistered=environment)
     seen = episode.opening
     transcript, messages = [seen.model_dump_json(exclude_unset=True)], [seen.user_message]
     for _ in range(_MOST_STEPS):
-        action = in_style(environment.solve(episode.scenario), spec.style)
+        action = in_style(episode.solve(), spec.style)
         seen = episode.step(action)
         transcript.append(seen.model_dump_json(exclude_unset=True))
         messages += [seen.user_message] * bool(seen.user_message)
@@ -83,7 +82,7 @@ def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Pl
     raise EnvironmentFaultError(f"{_where(spec)}: solve does not come to an end in {_MOST_STEPS} steps")
 
 
-def _check_declarations(environment: Environment[Any]) -> None:
+def _check_declarations(environment: Environment) -> None:
     about = environment.about
     for name in ("id", "title", "version", "called"):
         value = getattr(about, name)
@@ -101,7 +100,7 @@ def _check_declarations(environment: Environment[Any]) -> None:
         _require(len(brief) > len(about.title), f"{about.id} d={d}: the brief says nothing")
 
 
-def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
+def _check_max_difficulty(environment: Environment, shop: Shop) -> int:
     most = environment.max_difficulty(shop)
     where = f"{environment.about.id}: max_difficulty"
     _require(type(most) is int and -1 <= most <= MAX_DIFFICULTY, f"{where} must lie in -1..{MAX_DIFFICULTY}: {most!r}")
@@ -118,7 +117,7 @@ def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
     return most
 
 
-def _check_solution(environment: Environment[Any], shop: Shop, d: int, seed: int) -> None:
+def _check_solution(environment: Environment, shop: Shop, d: int, seed: int) -> None:
     for style in _STYLES:
         spec = EpisodeSpec(environment.about.id, d, seed, style=style)
         where, first = _where(spec), solution(environment, shop, spec)
@@ -136,8 +135,7 @@ def _check_result(played: Played, where: str) -> None:
     _require(result.is_correct, f"{where}: solve is not correct: {result}, goal {episode.goal_json()}")
     _require(result.r_task == 1.0, f"{where}: solve scores {result.r_task}, not 1")
     _require(result.r_hall == 0.0, f"{where}: solve names products that no result has shown")
-    answer = episode.environment.about.answer.model_validate(played.last["answer"])
-    verdict = episode.environment.verify(episode.scenario, answer)
+    verdict = episode_verdict(episode.conversation)
     is_exact = isinstance(verdict.r_task, Fraction) and verdict.r_task == 1
     _require(is_exact, f"{where}: verify says {verdict.r_task!r}, not exactly Fraction(1)")
     used = result.turns - episode.customer_caused

@@ -17,7 +17,7 @@ _MOST_TRIES = 24
 
 def check_reads(episode: Episode) -> None:
     """Require that no tool declared to read changes the world or the goal, beyond what has been shown."""
-    world = episode.scenario.world
+    world = episode.intent.world
     for name, tool in episode.environment.about.tools.items():
         if tool.writes:
             continue
@@ -42,7 +42,7 @@ def check_reads(episode: Episode) -> None:
 
 def _state(episode: Episode) -> tuple[Any, ...]:
     """Return all that only a writing tool may change; what has been shown and read is left out."""
-    world = episode.scenario.world
+    world = episode.intent.world
     return (
         [(line.line_id, line.row, line.variant, line.quantity) for line in world.cart],
         (world.changes, world.lines_made, tuple(world.returns)),

@@ -35,7 +35,7 @@ _COMMON = (
 
 
 @lru_cache(maxsize=1024)
-def instructions(environment: Environment[Any], axes: Axes, t_max: int, style: Style) -> str:
+def instructions(environment: Environment, axes: Axes, t_max: int, style: Style) -> str:
     """Return the brief: the job, the answer schema, the format."""
     return (
         f"You are a shop's assistant. {environment.brief(axes)}\n"
@@ -45,7 +45,7 @@ def instructions(environment: Environment[Any], axes: Axes, t_max: int, style: S
 
 
 @lru_cache(maxsize=64)
-def tool_schemas(environment: Environment[Any], style: Style) -> list[dict[str, Any]]:
+def tool_schemas(environment: Environment, style: Style) -> list[dict[str, Any]]:
     """Return the OpenAI function schemas of the tools on offer; callers must not change them."""
     schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":

@@ -67,6 +67,8 @@ class SlotKind:
     """Every value it can have, where these are words: a slip of the pen brings none near another."""
     is_circumstance: bool = False
     """It says how things are ("I paid in cash"), not how they should be."""
+    is_of_all: bool = False
+    """It is about everything wanted together: a thing named beside a question for it narrows nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -50,7 +50,7 @@ def _steps(episode: Episode) -> list[float]:
     """Play an episode's solution to its end and return what each step cost."""
     costs, is_done = [], False
     while not is_done:
-        action = episode.environment.solve(episode.scenario)
+        action = episode.solve()
         start = time.process_time_ns()
         is_done = episode.step(action).done
         costs.append((time.process_time_ns() - start) / 1000)
@@ -70,7 +70,7 @@ def cost(shop: Shop, env_id: str, levels: Sequence[int], episodes: int, first_se
     return Cost(env_id, shop.catalog.size, tuple(levels), median(resets), median(steps))
 
 
-def _served(env: Environment[Any], shops: Sequence[Shop]) -> tuple[list[Shop], list[int]]:
+def _served(env: Environment, shops: Sequence[Shop]) -> tuple[list[Shop], list[int]]:
     """Return the shops that an environment can use, and the levels that all of these have."""
     most = {shop.catalog.size: env.max_difficulty(shop) for shop in shops}
     served = [shop for shop in shops if most[shop.catalog.size] >= 0]

@@ -97,7 +97,7 @@ def transcript(number: int, shop: Shop) -> bytes:
 def solves(episode: Episode) -> Iterator[dict[str, Any]]:
     """Yield the actions of the environment's own solution."""
     while True:
-        yield in_style(episode.environment.solve(episode.scenario), episode.spec.style)
+        yield in_style(episode.solve(), episode.spec.style)
 
 
 def errs(episode: Episode) -> Iterator[dict[str, Any]]:
@@ -108,9 +108,9 @@ def errs(episode: Episode) -> Iterator[dict[str, Any]]:
             yield {"tool_calls": [{"name": name, "args": args}, {"name": "ask_user", "args": {"question": "Why?"}}]}
     for message in MISTAKES:
         yield {"assistant_message": message}
-    answer: dict[str, Any] = {"intent": "CART"} if environment.is_journey else {}
+    answer: dict[str, Any] = {"intent": "CART"} if environment.about.members else {}
     if "recommended_product_ids" in environment.about.answer.model_fields:
-        shown = sorted(episode.scenario.world.shown_ids())
+        shown = sorted(episode.intent.world.shown_ids())
         answer["recommended_product_ids"] = [*shown[:3], "nothing"]
     yield {"answer": {**answer, "done": False}}
     while True:

@@ -13,9 +13,9 @@ from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.contract.check import solution
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import DomainCode, Termination
 
@@ -62,10 +62,9 @@ def wide_shop() -> Shop:
     return Shop.open("synthetic:2000:0")
 
 
-def parts(episode: Episode) -> list[Scenario[Any]]:
-    """Return the episode's scenarios: its own, or those of its errands."""
-    scenario = episode.scenario
-    return [intent.scenario for intent in scenario.goal.intents] if episode.environment.is_journey else [scenario]
+def parts(episode: Episode) -> list[Intent[Any]]:
+    """Return the episode's intents: its own, or those of its errands."""
+    return list(episode.scenario.intents)
 
 
 def search(episode: Episode, query: str, offset: int = 0, limit: int = 10) -> Any:
@@ -90,7 +89,7 @@ def constraints(episode: Episode) -> float:
 
 def omissions(episode: Episode) -> float:
     """Slots that are left out of the first message."""
-    customer = episode.scenario.goal.current.customer if episode.environment.is_journey else episode._customer
+    customer = episode.conversation.current.customer if episode.environment.about.members else episode.customer
     return float(customer.left_out)
 
 
@@ -105,7 +104,7 @@ def degraded(episode: Episode) -> float:
 
 def stockouts(episode: Episode) -> float:
     """Wanted things that will sell out."""
-    return sum(part.stockout is not None and part.stockout.hits for part in parts(episode))
+    return sum(part.stockout is not None and part.stockout.plan.hits for part in parts(episode))
 
 
 def budget(episode: Episode) -> float:
@@ -127,7 +126,7 @@ def noise(episode: Episode) -> float:
 
 def switches(episode: Episode) -> float:
     """Errands that the customer will interrupt."""
-    return sum(intent.is_interrupted for intent in episode.scenario.goal.intents)
+    return sum(intent.is_interrupted for intent in episode.scenario.intents)
 
 
 def depth(episode: Episode) -> float:
@@ -152,7 +151,7 @@ def orders(episode: Episode) -> float:
 def conditions(episode: Episode) -> float:
     """Conditions that a rule of the policy book needs: of the question asked, or of what can be returned."""
     asked = [len(goal["section_ids"]) for goal in questions(episode.goal_json())]
-    book = episode.scenario.world.book
+    book = episode.intent.world.book
     of_returns = len(book.rule(ONLINE_RETURN).adjustments) + (book.final_sale.department is not None)
     return sum(asked) if asked else of_returns
 
@@ -184,10 +183,10 @@ def calls(episode: Episode) -> float:
 
 def listed(episode: Episode) -> float:
     """Products in the list that scores 1."""
-    if episode.environment.is_journey:
+    if episode.environment.about.members:
         lists = [part.get("goal", {}).get("recommended_product_ids", ()) for part in episode.goal_json()["intents"]]
         return sum(map(len, lists))
-    played = solution(episode.environment, episode.scenario.world.shop, episode.spec)
+    played = solution(episode.environment, episode.intent.world.shop, episode.spec)
     assert played.result.is_correct
     return len(played.last["answer"]["recommended_product_ids"])
 
@@ -214,7 +213,7 @@ def restarted(episode: Episode, **axes: float) -> Episode:
     spec = episode.spec
     changed = tuple(sorted({**dict(spec.axes), **axes}.items()))
     again = EpisodeSpec(spec.env_id, spec.difficulty, spec.seed, spec.split, spec.style, changed)
-    return Episode(episode.scenario.world.shop, again, episode.id)
+    return Episode(episode.intent.world.shop, again, episode.id)
 
 
 def start(shop: Shop, env_id: str, seed: int, **axes: float) -> Episode:

@@ -30,7 +30,7 @@ NAME = "LOOKUP"
 
 
 @pytest.fixture
-def ninth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment[Any]]:
+def ninth(monkeypatch: pytest.MonkeyPatch) -> Iterator[Environment]:
     """Put the package beside the eight, as its author would."""
     monkeypatch.setattr(tasks, "__path__", [*tasks.__path__, str(FOLDER)])
     _forget()
@@ -46,13 +46,13 @@ def _forget() -> None:
     registry.environment.cache_clear()
 
 
-def test_it_is_found_and_gone_again(ninth: Environment[Any]) -> None:
+def test_it_is_found_and_gone_again(ninth: Environment) -> None:
     assert set(registry.environments()) == {*registry.COLLECTIONS["C8"], NAME}
     assert registry.environment("e_lookup") is ninth
     assert {registry.choose_environment(None, seed) for seed in range(200)} == set(registry.environments())
 
 
-def test_it_keeps_the_contract_and_so_does_the_journey_beside_it(ninth: Environment[Any], shop: Shop) -> None:
+def test_it_keeps_the_contract_and_so_does_the_journey_beside_it(ninth: Environment, shop: Shop) -> None:
     check_environment(ninth, shop)
     check_environment(registry.environment("JOURNEY"), shop, seeds=1)
 
@@ -71,7 +71,7 @@ def test_a_module_without_an_environment_is_refused(tmp_path: Path, monkeypatch:
         sys.modules.pop(f"ecom_rlve.envs.tasks.{name}")
 
 
-def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: FastAPI) -> None:
+def test_the_real_app_serves_it_in_process(ninth: Environment, live_app: FastAPI) -> None:
     from ecom_rlve.server.app import create_app
 
     service = live_app.state.service
@@ -98,22 +98,22 @@ def test_the_real_app_serves_it_in_process(ninth: Environment[Any], live_app: Fa
     asyncio.run(play())
 
 
-def test_the_runner_plays_it_over_a_socket(ninth: Environment[Any], live_app: FastAPI, live_url: str) -> None:
+def test_the_runner_plays_it_over_a_socket(ninth: Environment, live_app: FastAPI, live_url: str) -> None:
     shop = live_app.state.service._shop
     jobs = [Job("oracle", lambda: Oracle(shop), ninth.about.id, d, seed) for d in (0, 9) for seed in range(4)]
     assert [record.result.r_task for record in play_all(live_url, jobs)] == [1.0] * len(jobs)
 
 
-def _broken(environment: Environment[Any], **parts: Any) -> Environment[Any]:
+def _broken(environment: Environment, **parts: Any) -> Environment:
     """Return a kind of the environment with parts replaced."""
-    broken: Environment[Any] = type("Broken", (type(environment),), parts)()
+    broken: Environment = type("Broken", (type(environment),), parts)()
     return broken
 
 
-def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environment[Any]], Environment[Any]]:
-    """Return what makes an environment whose method returns ``change(scenario, its result)``."""
+def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environment], Environment]:
+    """Return what makes an environment whose method returns ``change(intent, its result)``."""
 
-    def made(environment: Environment[Any]) -> Environment[Any]:
+    def made(environment: Environment) -> Environment:
         def replaced(_self: Any, first: Any, *rest: Any) -> Any:
             return change(first, getattr(environment, method)(first, *rest))
 
@@ -122,10 +122,27 @@ def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environme
     return made
 
 
-def _places(scenario: Any, act: Any, words: str) -> Any:
+def _places(intent: Any, act: Any, words: str) -> Any:
     """Return the opening with words after the title."""
-    told = words.format(asked=scenario.goal.asked, id=scenario.world.shop.catalog.ids[scenario.goal.row])
+    told = words.format(asked=intent.goal.asked, id=intent.world.shop.catalog.ids[intent.goal.row])
     return replace(act, bank=bank("About {title}: " + told + "."))
+
+
+def _opens(words: str) -> Callable[[Environment], Environment]:
+    """Return what makes an environment whose customer opens with words after the title."""
+
+    def made(environment: Environment) -> Environment:
+        def draw(_self: Any, world: Any, streams: Any) -> Any:
+            scenario = environment.draw(world, streams)
+            (intent,) = scenario.intents
+            honest = intent.opening
+            assert honest is not None
+            intent.opening = lambda intent, said: _places(intent, honest(intent, said), words)
+            return scenario
+
+        return _broken(environment, draw=draw)
+
+    return made
 
 
 def _moody(_scenario: Any, action: Any) -> Any:
@@ -136,7 +153,7 @@ def _moody(_scenario: Any, action: Any) -> Any:
 
 calls: list[int] = []
 
-FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = {
+FAULTS: dict[str, tuple[Callable[[Environment], Environment], str]] = {
     "no version": (lambda each: _broken(each, about=replace(each.about, version=" ")), "version must be a word"),
     "unknown tool": (
         lambda each: _broken(each, about=replace(each.about, tool_names=("search",))),
@@ -150,9 +167,9 @@ FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = 
         "is correct, though nothing was done",
     ),
     "unseen ids": (_wrap("verify", lambda _, v: replace(v, output_ids=("B0NEVER",))), "is not correct"),
-    "leak": (_wrap("opening", lambda s, act: _places(s, act, "the {asked}")), "is told unasked"),
-    "id": (_wrap("opening", lambda s, act: _places(s, act, "it is {id}")), "says the id"),
-    "debris": (_wrap("opening", lambda s, act: _places(s, act, "None of it")), "says 'None'"),
+    "leak": (_opens("the {asked}"), "is told unasked"),
+    "id": (_opens("it is {id}"), "says the id"),
+    "debris": (_opens("None of it"), "says 'None'"),
     "idle": (_wrap("solve", lambda _scenario, _action: {"tool_calls": []}), "is not correct|come to an end"),
     "overstated": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: 21), "must lie in"),
     "none served": (lambda each: _broken(each, max_difficulty=lambda _self, _shop: -1), "serve no difficulty"),
@@ -161,14 +178,14 @@ FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = 
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_the_checker_finds_every_fault(ninth: Environment[Any], shop: Shop, name: str) -> None:
+def test_the_checker_finds_every_fault(ninth: Environment, shop: Shop, name: str) -> None:
     make, message = FAULTS[name]
     calls.clear()
     with pytest.raises(EnvironmentFaultError, match=message):
         check_environment(make(ninth), shop, seeds=2)
 
 
-def test_a_read_that_writes_is_found(ninth: Environment[Any], shop: Shop) -> None:
+def test_a_read_that_writes_is_found(ninth: Environment, shop: Shop) -> None:
     from ecom_rlve.envs.tools.registry import TOOLS
 
     honest = TOOLS["catalog_get_product"]
@@ -183,11 +200,11 @@ def test_a_read_that_writes_is_found(ninth: Environment[Any], shop: Shop) -> Non
         check_environment(_broken(ninth, about=about), shop, seeds=1)
 
 
-def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment[Any], shop: Shop) -> None:
-    def verify(_self: Any, scenario: Any, answer: Any) -> Any:
+def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment, shop: Shop) -> None:
+    def verify(_self: Any, intent: Any, answer: Any) -> Any:
         if answer is not None and answer.figure is not None and answer.figure < 0:
             raise ArithmeticError("no square root")
-        return ninth.verify(scenario, answer)
+        return ninth.verify(intent, answer)
 
     with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
         check_environment(_broken(ninth, verify=verify), shop, seeds=1)

@@ -34,7 +34,7 @@ def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn", **a
         action = agent.act(step)
         if (action.get("answer") or {}).get("done"):
             named.append(action["answer"]["intent"])
-            assert action["answer"]["intent"] == episode.scenario.goal.current.environment.about.id
+            assert action["answer"]["intent"] == episode.intent.errand.about.id
         observation = episode.step(action)
         step = StepResult(observation, observation.reward, observation.done, episode.metadata)
     assert len(named) == len(set(named))

@@ -23,7 +23,6 @@ import pytest
 from ecom_rlve.envs.customer.voice import Utterance
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.trace import Trace, replay
-from ecom_rlve.envs.episode.utterances import errands_of
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.registry import environments
@@ -63,7 +62,7 @@ class Hostile:
 
     def know(self, episode: Episode) -> None:
         """Learn what the customer is about to say."""
-        titles = [episode.scenario.world.shop.catalog.titles[row] for row in range(20)]
+        titles = [episode.intent.world.shop.catalog.titles[row] for row in range(20)]
         for utterance in episode.utterances:
             unsaid = [spellings(fact)[0] for fact in untold(episode, utterance)]
             self.secrets[utterance.seed] = Secret(utterance.template_text, unsaid, titles)
@@ -106,8 +105,7 @@ def told_in(utterance: Utterance) -> list[Fact]:
 def untold(episode: Episode, utterance: Utterance) -> list[Fact]:
     """Return the facts of the goal that an utterance does not tell."""
     told = told_in(utterance)
-    errands = errands_of(episode.environment, episode.scenario)
-    return [slot.fact for errand in errands for slot in errand.slots if slot.fact not in told]
+    return [slot.fact for intent in episode.scenario.intents for slot in intent.slots if slot.fact not in told]
 
 
 @pytest.fixture(scope="module")
@@ -210,7 +208,7 @@ async def play(http: httpx.AsyncClient, shop: Shop, hostile: Hostile, spec: Epis
             return
         # In process nothing else waits; other episodes shall have their turn.
         await asyncio.sleep(0)
-        action = ASKS[steps] if steps < len(ASKS) else mirror.environment.solve(mirror.scenario)
+        action = ASKS[steps] if steps < len(ASKS) else mirror.solve()
         steps += 1
         expected = mirror.step(action)
         hostile.know(mirror)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ecom_rlve.envs.difficulty import logistic
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.parts.remembered import (
@@ -22,7 +23,7 @@ from ecom_rlve.envs.parts.remembered import (
     with_article,
     word_fact,
 )
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.order_status.opening import opening
 from ecom_rlve.envs.world.orders import Order
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams
@@ -85,7 +86,7 @@ class StatusGoal:
     reference: Reference
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[StatusGoal]:
+def intent_in(errand: Errand[StatusGoal], world: World, streams: Streams) -> Intent[StatusGoal]:
     """Return a question drawn from ``streams`` about one of the orders of a world."""
     which, arrival, is_indirect, form, line = streams.stream("target").random(5).tolist()
     order = world.orders[int(which * len(world.orders))]
@@ -96,12 +97,16 @@ def scenario_in(world: World, streams: Streams) -> Scenario[StatusGoal]:
     told = singled_out(_clues(world, order, reference), [other for other in world.orders if reference.holds(other)])
     facts = [clue.fact for clue in told]
     remembered = {fact.kind for fact in (*facts, reference.fact)}
-    return Scenario(
+    return Intent(
+        errand,
         goal=StatusGoal(order, arrival < 0.5, reference),
         world=world,
         subjects=(Subject("order", "orders", ""),),
         slots=(*(Slot(0, fact) for fact in facts), Slot(0, reference.fact, is_essential=True)),
+        streams=streams,
+        opening=opening,
         unknown=tuple(kind for kind in _KINDS if kind not in remembered),
+        fixed=(0,),
     )
 
 

@@ -92,9 +92,9 @@ def _played_ms(episode: Episode) -> float:
     """Play an episode with its environment's own solution and return what its steps cost."""
     cost = 0.0
     while not episode.done:
-        action = episode.environment.solve(episode.scenario)
+        action = episode.solve()
         # The solution has looked which search shows what it wants; the step shall not find that done.
-        episode.scenario.world.pages.clear()
+        episode.intent.world.pages.clear()
         start = _cpu_ms()
         episode.step(action)
         cost += _cpu_ms() - start
@@ -135,7 +135,7 @@ def _queries(shop: Shop, number: int, first_seed: int) -> dict[str, list[dict[st
         while episode is None:
             seed += _OTHER_SEEDS
             episode = _drawn(shop, "PD", [0], seed)
-        filters = FILTERS[name](shop, int(episode.scenario.goal.wanted))
+        filters = FILTERS[name](shop, int(episode.intent.goal.wanted))
         asked[name].append({"query": episode.opening.user_message, **filters})
     return asked
 

@@ -48,11 +48,11 @@ class Said(NamedTuple):
 
 
 def _said(episode: Episode) -> Iterator[Said]:
-    scenario = episode.scenario
-    parts = [intent.scenario for intent in scenario.goal.intents] if episode.environment.is_journey else [scenario]
-    orders = scenario.world.__dict__.get("orders", ())[:1]
+    intent = episode.intent
+    parts = list(episode.scenario.intents)
+    orders = intent.world.__dict__.get("orders", ())[:1]
     order_ids = (name for each in orders for name in (each.order_id, each.lines[0].line_id))
-    ids = (scenario.world.shop.catalog.ids[0], *order_ids)
+    ids = (intent.world.shop.catalog.ids[0], *order_ids)
     for utterance in episode.utterances:
         assert utterance.check, "built before the episode moves on"
         told = [fact for act in utterance.acts for mention in act.mentions for fact in mention.facts]
@@ -69,15 +69,13 @@ def _talk(episode: Episode, seed: int) -> Iterator[Said]:
     yield from _said(episode)
     labels = sorted(set(LABELS.values()))
     while not episode.done:
-        scenario = episode.scenario
-        if episode.environment.is_journey:
-            scenario = scenario.goal.current.scenario
-        world = scenario.world
-        kinds = [slot.fact.kind.label for slot in scenario.slots if slot.fact.kind] or labels
-        words = {"label": some(labels), "kind": some(kinds), "noun": some(scenario.subjects).singular}
+        intent = episode.intent
+        world = intent.world
+        kinds = [slot.fact.kind.label for slot in intent.slots if slot.fact.kind] or labels
+        words = {"label": some(labels), "kind": some(kinds), "noun": some(intent.subjects).singular}
         action: dict[str, Any] = {"assistant_message": some(SAYINGS).format(**words)}
         if rng.random() < 0.35:
-            action = dict(episode.environment.solve(episode.scenario))
+            action = dict(episode.solve())
         elif "cart_add" in episode.environment.about.tool_names and world.shown and rng.random() < 0.5:
             row = some(list(world.shown))
             args = {"product_id": world.shop.catalog.ids[row], "quantity": int(rng.integers(1, 5))}

@@ -69,7 +69,7 @@ answers = st.none() | st.booleans().map(lambda done: {"done": done})
 
 
 def grammar(style: Style = "turn") -> Grammar:
-    return Grammar(CART.tools, CART.answer, B_TOOL, style)
+    return Grammar(CART.about.tools, CART.about.answer, B_TOOL, style)
 
 
 def said(message: str, tool_calls: list[Call], answer: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -348,7 +348,7 @@ def test_batches_keep_order_and_never_hold_more_than_fits(tool_calls: list[Call]
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_questions_cost_no_call_but_are_not_without_end(style: Style) -> None:
     question = {"name": "ask_user", "args": {"question": "Which colour?"}}
-    grammar = Grammar(CART.tools, CART.answer, B_TOOL, style)
+    grammar = Grammar(CART.about.tools, CART.about.answer, B_TOOL, style)
     assert len(parse({"tool_calls": [question] * MAX_QUESTIONS}, grammar).calls) == MAX_QUESTIONS
     with pytest.raises(FormatFailureError, match="more than 8 questions"):
         parse({"tool_calls": [question] * (MAX_QUESTIONS + 1)}, grammar)
@@ -363,6 +363,6 @@ def test_questions_cost_no_call_but_are_not_without_end(style: Style) -> None:
 )
 def test_half_a_character_is_a_format_failure(raw: str) -> None:
     with pytest.raises(FormatFailureError):
-        parse({"text": raw}, Grammar(CART.tools, CART.answer, B_TOOL, "turn"))
+        parse({"text": raw}, Grammar(CART.about.tools, CART.about.answer, B_TOOL, "turn"))
     whole = r'{"assistant_message": "\ud83d\ude00"}'
-    assert parse({"text": whole}, Grammar(CART.tools, CART.answer, B_TOOL, "turn")).message == "\U0001f600"
+    assert parse({"text": whole}, Grammar(CART.about.tools, CART.about.answer, B_TOOL, "turn")).message == "\U0001f600"

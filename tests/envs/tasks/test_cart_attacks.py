@@ -294,12 +294,12 @@ def test_asking_without_end_is_not_excused_without_end(big_shop: Shop) -> None:
         for d in (0, 6, 12):
             for seed in range(10):
                 episode = Episode(big_shop, EpisodeSpec("CART", d, seed), "asked")
-                scenario = episode.scenario
+                intent = episode.intent
                 seen = episode.opening
                 while not seen.done:
                     seen = episode.step({"assistant_message": words})
                 assert episode.turns <= 2 * episode.axes.t_max
-                assert episode.customer_caused <= -(-len(scenario.slots) // 3) + 2
+                assert episode.customer_caused <= -(-len(intent.slots) // 3) + 2
                 assert seen.result is not None
                 assert seen.result.r_total == pytest.approx(-0.9)
 
@@ -329,7 +329,7 @@ def test_a_stock_out_is_seen_as_often_for_wanted_and_unwanted_kinds(big_shop: Sh
     gathered = Counter[bool]()
     for seed in range(600):
         episode = Episode(big_shop, EpisodeSpec("CART", 0, seed), "watched")
-        world, item = episode.scenario.world, episode.scenario.goal.items[0]
+        world, item = episode.intent.world, episode.intent.goal.items[0]
         cards = found(episode.step({"tool_calls": [call("user_get_visit_history")]}), "results")
         for kind in dict.fromkeys(card["category"] for card in cards):
             episode.step({"tool_calls": [call("catalog_search", query="", category=kind, limit=10)]})

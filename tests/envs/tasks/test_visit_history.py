@@ -31,8 +31,8 @@ def families(world: World) -> dict[str, list[int]]:
 def worlds(shop: Shop, d: int, count: int) -> Iterator[tuple[World, list[int]]]:
     """Yield worlds with the rows wanted in them."""
     for seed in range(count):
-        scenario = Episode(shop, EpisodeSpec("CART", d, seed), "history").scenario
-        yield scenario.world, [item.row for item in scenario.goal.items if item is not None]
+        intent = Episode(shop, EpisodeSpec("CART", d, seed), "history").intent
+        yield intent.world, [item.row for item in intent.goal.items if item is not None]
 
 
 @pytest.mark.parametrize("d", [0, 3, 6, 9, 12, 15, 20])
@@ -139,7 +139,7 @@ def test_the_history_is_no_function_of_how_it_is_read(big_shop: Shop) -> None:
     first = early.step(look).tool_results[0].result
     late.step(search)
     assert late.step(look).tool_results[0].result == first
-    assert late.scenario.world.history == early.scenario.world.history
+    assert late.intent.world.history == early.intent.world.history
 
 
 @pytest.mark.parametrize("targets", [0, 1, 2, 5])

@@ -31,20 +31,20 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 
 def target(episode: Episode) -> WantedItem:
     """Return the wanted item that the plan is about."""
-    scenario = episode.scenario
-    item = scenario.goal.items[scenario.stockout.item]
+    intent = episode.intent
+    item = intent.goal.items[intent.stockout.plan.item]
     assert isinstance(item, WantedItem)
     return item
 
 
 def noun(episode: Episode) -> str:
     """Return what that item is called."""
-    return episode.scenario.subjects[episode.scenario.stockout.item].singular
+    return episode.intent.subjects[episode.intent.stockout.plan.item].singular
 
 
 def product_id(episode: Episode, row: int) -> str:
     """Return a row's product id."""
-    return episode.scenario.world.shop.catalog.ids[row]
+    return episode.intent.world.shop.catalog.ids[row]
 
 
 def kind_of(world: World, row: int) -> str:
@@ -54,7 +54,7 @@ def kind_of(world: World, row: int) -> str:
 
 def looking(episode: Episode) -> list[dict[str, Any]]:
     """Return calls that show the target, others of its kind, and its variants."""
-    world, item = episode.scenario.world, target(episode)
+    world, item = episode.intent.world, target(episode)
     title = world.shop.catalog.titles[item.row]
     searched = call("catalog_search", query=title, category=kind_of(world, item.row), limit=10)
     return [searched, call("catalog_get_variants", product_id=product_id(episode, item.row))]
@@ -64,9 +64,9 @@ def fire(start: Start, kind: str, *, first: int = 0, difficulty: int = 6, **axes
     """Return an episode in which the wanted thing has just sold out."""
     for seed in range(first, first + 200):
         episode = start(difficulty, seed, **{**HIT, **ROOMY, **axes})
-        if episode.scenario.stockout.kind == kind and not episode.scenario.stockout.leave_out:
+        if episode.intent.stockout.plan.kind == kind and not episode.intent.stockout.plan.leave_out:
             episode.step({"tool_calls": looking(episode)})
-            if episode.scenario.stockout.fired:
+            if episode.intent.stockout.plan.fired:
                 return episode
     raise AssertionError(f"no {kind} sold out in 200 seeds")
 
@@ -79,7 +79,7 @@ def tell(episode: Episode, message: str = "The {noun} is sold out. What should I
 def finish(episode: Episode) -> Observation:
     """Let an agent that knows the goal finish; returns the last observation."""
     while True:
-        seen = episode.step(episode.environment.solve(episode.scenario))
+        seen = episode.step(episode.solve())
         if seen.done:
             return seen
 
@@ -87,8 +87,8 @@ def finish(episode: Episode) -> Observation:
 def wander(episode: Episode, seed: int) -> Any:
     """Yield after each of many random turns of looking, adding and removing."""
     rng = stream(seed, "wander")
-    world = episode.scenario.world
-    wanted = [item for item in episode.scenario.goal.items if item is not None]
+    world = episode.intent.world
+    wanted = [item for item in episode.intent.goal.items if item is not None]
     for _ in range(14):
         calls = []
         for _ in range(int(rng.integers(1, 5))):
@@ -118,8 +118,8 @@ def test_what_sells_out_is_three_shown_unheld_things_of_one_kind(start: Start) -
     fired = {(kind, hits): 0 for kind in ("product", "variant") for hits in (False, True)}
     for seed in range(240):
         episode = start(3 * (seed % 5), seed, **{**(HIT if seed % 2 else MISS), **ROOMY})
-        world, plan = episode.scenario.world, episode.scenario.stockout
-        wanted = {item.row: item for item in episode.scenario.goal.items if item is not None}
+        world, plan = episode.intent.world, episode.intent.stockout.plan
+        wanted = {item.row: item for item in episode.intent.goal.items if item is not None}
         for _, _, products, variants in wander(episode, seed):
             gone, gone_variants = world.sold_out - products, world.sold_out_variants - variants
             if not gone and not gone_variants:
@@ -165,13 +165,13 @@ def test_nothing_wanted_sells_out_once_it_is_in_the_cart(start: Start, kind: str
     met = 0
     for seed in range(60):
         episode = start(6, seed, **{**HIT, **ROOMY})
-        if episode.scenario.stockout.kind != kind:
+        if episode.intent.stockout.plan.kind != kind:
             continue
         met += 1
         episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, target(episode).row))]})
         for _ in range(3):
             episode.step({"tool_calls": looking(episode)})
-        assert not episode.scenario.stockout.fired
+        assert not episode.intent.stockout.plan.fired
     assert met > 10
 
 
@@ -182,29 +182,29 @@ def test_what_is_added_in_the_batch_that_first_shows_it_is_safe(start: Start) ->
         added = call("cart_add", product_id=product_id(episode, target(episode).row))
         seen = episode.step({"tool_calls": [*looking(episode), added]})
         assert seen.tool_results[-1].error is None
-        assert not episode.scenario.stockout.fired
+        assert not episode.intent.stockout.plan.fired
 
 
 def test_a_product_sells_out_only_once_a_fallback_was_shown(start: Start) -> None:
     met = 0
     for seed in range(40):
         episode = start(6, seed, **{**HIT, **ROOMY})
-        world, item = episode.scenario.world, target(episode)
-        if episode.scenario.stockout.kind != "product":
+        world, item = episode.intent.world, target(episode)
+        if episode.intent.stockout.plan.kind != "product":
             continue
         query = {"query": world.shop.catalog.titles[item.row], "category": kind_of(world, item.row)}
         for _ in range(2):
             episode.step({"tool_calls": [call("catalog_search", **query, limit=3)]})
-            assert not episode.scenario.stockout.fired
+            assert not episode.intent.stockout.plan.fired
         episode.step({"tool_calls": [call("catalog_search", **query, limit=10)]})
-        met += episode.scenario.stockout.fired
+        met += episode.intent.stockout.plan.fired
     assert met > 10
 
 
 @pytest.mark.parametrize("kind", ["product", "variant"])
 def test_reads_show_it_and_buying_is_refused(start: Start, kind: str) -> None:
     episode = fire(start, kind)
-    world, item = episode.scenario.world, target(episode)
+    world, item = episode.intent.world, target(episode)
     args = {"product_id": product_id(episode, item.row)}
     if item.variant is not None:
         args["variant_id"] = item.variant.id
@@ -246,11 +246,11 @@ def test_the_goal_stays_where_nothing_was_told(start: Start, kind: str) -> None:
 def test_told_of_it_the_customer_names_a_fallback_and_the_goal_becomes_that(start: Start, kind: str) -> None:
     for first in range(0, 60, 6):
         episode = fire(start, kind, first=first)
-        world, before, plan = episode.scenario.world, target(episode), episode.scenario.stockout
-        others = [item for item in episode.scenario.goal.items if item is not before]
+        world, before, plan = episode.intent.world, target(episode), episode.intent.stockout.plan
+        others = [item for item in episode.intent.goal.items if item is not before]
         said = tell(episode).user_message
         after = target(episode)
-        assert [item for item in episode.scenario.goal.items if item is not after] == others
+        assert [item for item in episode.intent.goal.items if item is not after] == others
         assert after.quantity == before.quantity
         if kind == "product":
             assert after.row == plan.fallback_row != before.row
@@ -270,7 +270,7 @@ def test_told_of_it_the_customer_names_a_fallback_and_the_goal_becomes_that(star
 
 def test_the_old_wish_no_longer_counts_after_the_fallback(start: Start) -> None:
     episode = fire(start, "variant")
-    world, before = episode.scenario.world, target(episode)
+    world, before = episode.intent.world, target(episode)
     tell(episode)
     after = target(episode)
     first = next(v for v in world.variants(before.row) if v.id not in world.sold_out_variants and v != after.variant)
@@ -285,20 +285,20 @@ def test_leave_it_out_only_where_two_or_more_remain(start: Start) -> None:
     for d in left_out:
         for seed in range(60):
             episode = start(d, seed, **{**HIT, **ROOMY})
-            left_out[d] += episode.scenario.stockout.leave_out
-            if episode.scenario.stockout.leave_out:
+            left_out[d] += episode.intent.stockout.plan.leave_out
+            if episode.intent.stockout.plan.leave_out:
                 assert items_at(d) >= 3
     assert not sum(left_out[d] for d in range(6))
     shares = [left_out[d] / 60 for d in range(6, 13)]
     assert all(0.05 < share < 0.5 for share in shares), shares
     for seed in range(200):
         episode = start(9, seed, **{**HIT, **ROOMY})
-        if not episode.scenario.stockout.leave_out:
+        if not episode.intent.stockout.plan.leave_out:
             continue
         episode.step({"tool_calls": looking(episode)})
-        if episode.scenario.stockout.fired:
+        if episode.intent.stockout.plan.fired:
             tell(episode)
-            assert episode.scenario.goal.items[episode.scenario.stockout.item] is None
+            assert episode.intent.goal.items[episode.intent.stockout.plan.item] is None
             result = finish(episode).result
             assert result is not None
             assert result.is_correct
@@ -334,7 +334,7 @@ def test_a_claim_about_another_item_changes_nothing(start: Start) -> None:
     for first in range(0, 40, 4):
         episode = fire(start, "product", first=first)
         goal = episode.goal_json()
-        other = next(s for at, s in enumerate(episode.scenario.subjects) if at != episode.scenario.stockout.item)
+        other = next(s for at, s in enumerate(episode.intent.subjects) if at != episode.intent.stockout.plan.item)
         episode.step({"assistant_message": f"The {other.singular} is sold out. What should I take instead?"})
         assert episode.goal_json() == goal
 
@@ -361,9 +361,9 @@ def test_one_stock_out_is_excused(start: Start) -> None:
 def test_a_stock_out_in_the_closing_turn_cannot_spoil_the_answer(start: Start) -> None:
     for seed in range(30):
         episode = start(6, seed, **{**HIT, **ROOMY})
-        wanted = [item for item in episode.scenario.goal.items if item is not None]
+        wanted = [item for item in episode.intent.goal.items if item is not None]
         while True:
-            action = episode.environment.solve(episode.scenario)
+            action = episode.solve()
             if "answer" in action:
                 break
             episode.step(action)
@@ -379,8 +379,8 @@ def test_after_a_fallback_a_refused_wish_does_not_stop_the_customer_from_confirm
     met = 0
     for seed in range(200):
         episode = start(2, seed, **{**HIT, **ROOMY, "p_missing": 1.0})
-        world, item = episode.scenario.world, target(episode)
-        if item.variant is None or episode.scenario.stockout.kind != "variant":
+        world, item = episode.intent.world, target(episode)
+        if item.variant is None or episode.intent.stockout.plan.kind != "variant":
             continue
         name = product_id(episode, item.row)
         wrong = next(variant for variant in world.variants(item.row) if variant != item.variant)
@@ -390,7 +390,7 @@ def test_after_a_fallback_a_refused_wish_does_not_stop_the_customer_from_confirm
         line = world.cart[0].line_id
         episode.step({"tool_calls": [call("cart_remove", line_id=line)]})
         episode.step({"tool_calls": [call("catalog_get_variants", product_id=name)]})
-        assert episode.scenario.stockout.fired
+        assert episode.intent.stockout.plan.fired
         tell(episode)
         after = target(episode)
         assert after.variant is not None
@@ -410,10 +410,10 @@ def test_the_share_of_wanted_things_among_stock_outs_is_the_axis(start: Start, d
     trials = 700
     for seed in range(trials):
         episode = start(difficulty, seed)
-        drawn += episode.scenario.stockout.hits
+        drawn += episode.intent.stockout.plan.hits
         episode.step({"tool_calls": looking(episode)})
-        fired += episode.scenario.stockout.fired
-        hit += episode.scenario.stockout.fired and episode.scenario.stockout.hits
+        fired += episode.intent.stockout.plan.fired
+        hit += episode.intent.stockout.plan.fired and episode.intent.stockout.plan.hits
     p_oos = min(0.5, 0.05 * difficulty)
     assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
     assert binomtest(hit, fired, p_oos).pvalue > 0.002, hit / fired
@@ -426,10 +426,10 @@ def test_where_in_the_results_something_sells_out_does_not_tell_that_it_is_wante
     for seed in range(900):
         hits = bool(seed % 2)
         episode = start(6, seed // 2, **{**(HIT if hits else MISS), **ROOMY})
-        if episode.scenario.stockout.kind != "product":
+        if episode.intent.stockout.plan.kind != "product":
             continue
         episode.step({"tool_calls": looking(episode)})
-        world = episode.scenario.world
+        world = episode.intent.world
         shown = [row for row in world.shown if row != target(episode).row]
         ranks[hits] += [shown.index(row) for row in sorted(world.sold_out) if row in shown]
     assert min(map(len, ranks.values())) > 100
@@ -442,13 +442,13 @@ def test_a_miss_takes_no_notice_of_the_goal(start: Start) -> None:
     met = 0
     for seed in range(40):
         episode = start(0, seed, **{**MISS, **ROOMY})
-        world, item = episode.scenario.world, target(episode)
+        world, item = episode.intent.world, target(episode)
         kinds = [kind for kind in world.shop.kinds(8) if kind != kind_of(world, item.row)]
         other = kinds[seed % len(kinds)]
-        if episode.scenario.stockout.kind != "product":
+        if episode.intent.stockout.plan.kind != "product":
             continue
         episode.step({"tool_calls": [call("catalog_search", query="", category=other, limit=10)]})
-        assert episode.scenario.stockout.fired
+        assert episode.intent.stockout.plan.fired
         assert {kind_of(world, row) for row in world.sold_out} == {other}
         met += 1
     assert met > 20
@@ -459,8 +459,8 @@ def test_which_variants_sell_out_in_a_miss_does_not_tell_a_wanted_product(start:
     places: dict[bool, list[int]] = {False: [0] * 6, True: [0] * 6}
     for seed in range(1600):
         episode = start(6, seed // 2, **{**MISS, **ROOMY})
-        world, item = episode.scenario.world, target(episode)
-        if episode.scenario.stockout.kind != "variant" or item.variant is None:
+        world, item = episode.intent.world, target(episode)
+        if episode.intent.stockout.plan.kind != "variant" or item.variant is None:
             continue
         row = item.row if seed % 2 else (item.row + 1) % world.shop.catalog.size
         searched = call("catalog_search", query=world.shop.catalog.titles[row], category=kind_of(world, row), limit=10)
@@ -475,8 +475,8 @@ def test_which_variants_sell_out_in_a_miss_does_not_tell_a_wanted_product(start:
 def test_where_any_variant_counts_the_one_taken_unasked_can_be_bought(start: Start, axes: dict[str, float]) -> None:
     for seed in range(60):
         episode = start(3, seed, **{**axes, **ROOMY})
-        world = episode.scenario.world
-        free = [item for item in episode.scenario.goal.items if item is not None and item.variant is None]
+        world = episode.intent.world
+        free = [item for item in episode.intent.goal.items if item is not None and item.variant is None]
         for item in free:
             query = call("catalog_search", query=world.shop.catalog.titles[item.row], limit=2)
             episode.step(
@@ -506,7 +506,7 @@ def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
     while not step.done:
         seen = episode.step(agent.act(step))
         step = StepResult(seen, seen.reward, seen.done, episode.metadata)
-    plan = episode.scenario.stockout
+    plan = episode.intent.stockout.plan
     assert plan is not None
     return plan.hits, plan.fired
 

@@ -221,8 +221,8 @@ def _episode(shop: Shop, entry: dict[str, Any]) -> list[Utterance]:
     episode = Episode(shop, EpisodeSpec(entry["env_id"], entry["difficulty"], entry["seed"]), "reworded")
     found = list(episode.utterances)
     while not episode.done and len(found) <= entry["utterance"]:
-        is_question = entry["asked_first"] and not episode.steps
-        episode.step(QUESTION if is_question else episode.environment.solve(episode.scenario))
+        is_question = entry["asked_first"] and not episode.log.steps
+        episode.step(QUESTION if is_question else episode.solve())
         found += episode.utterances if episode.has_spoken else ()
     return found
 
@@ -375,8 +375,8 @@ TABLE: tuple[tuple[tuple[Act, ...], str, Outcome | None], ...] = (
 
 @pytest.mark.parametrize(("acts", "text", "outcome"), TABLE, ids=[f"{text[:50]}" for _, text, _ in TABLE])
 def test_wordings(acts: tuple[Act, ...], text: str, outcome: Outcome | None, start: Callable[..., Episode]) -> None:
-    scenario = start(0, 3).scenario
-    found = WordingCheck(acts, [scenario], "x" * 60)(text)
+    intent = start(0, 3).intent
+    found = WordingCheck(acts, [intent], "x" * 60)(text)
     assert (found and found.outcome) == outcome, found
 
 
@@ -398,20 +398,20 @@ LANGUAGES = (
 
 @pytest.mark.parametrize("text", LANGUAGES)
 def test_other_languages_do_not_pass(text: str, start: Callable[..., Episode]) -> None:
-    found = WordingCheck((Act(ActKind.CONTINUE),), [start(0, 3).scenario], text)(text)
+    found = WordingCheck((Act(ActKind.CONTINUE),), [start(0, 3).intent], text)(text)
     assert found
     assert found.outcome is LANGUAGE
 
 
 def test_one_from_many_is_not_told_where_the_quantity_is_not(start: Callable[..., Episode]) -> None:
     for seed in range(50):
-        scenario = start(3, seed).scenario
-        slot = next((slot for slot in scenario.slots if slot.name == "quantity"), None)
+        intent = start(3, seed).intent
+        slot = next((slot for slot in intent.slots if slot.name == "quantity"), None)
         if slot is None:
             continue
-        subject = scenario.subjects[slot.item]
+        subject = intent.subjects[slot.item]
         acts = (Act(ActKind.OPEN, (Mention(subject.singular, subject.plural),)),)
-        check = WordingCheck(acts, [scenario], "x" * 60)
+        check = WordingCheck(acts, [intent], "x" * 60)
         assert check(f"I need the {subject.singular}.") is None
         for text in (f"a {subject.singular}", subject.plural, f"a nice {subject.singular}", f"one {subject.singular}"):
             found = check(f"I need {text}.")
@@ -457,7 +457,7 @@ _CHECKS: list[WordingCheck] = []
 @pytest.fixture(autouse=True)
 def _a_check(start: Callable[..., Episode]) -> None:
     if not _CHECKS:
-        _CHECKS.append(WordingCheck(_of(ASKS, BLUE, CHEAP), [start(0, 3).scenario], "x" * 60))
+        _CHECKS.append(WordingCheck(_of(ASKS, BLUE, CHEAP), [start(0, 3).intent], "x" * 60))
 
 
 def test_explanations_name_no_unsaid_value(sayings: list[Any]) -> None:
