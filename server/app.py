@@ -37,7 +37,10 @@ _logger = logging.getLogger("ecom_rlve.server")
 
 
 class _Api(FastAPI):
-    """FastAPI whose OpenAPI also holds the bodies that the handlers parse themselves."""
+    """FastAPI whose OpenAPI document also holds the request bodies, which the handlers parse themselves.
+
+    Why they do is told in :mod:`ecom_rlve.server.transport.routes`.
+    """
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""
