@@ -67,7 +67,6 @@ def readme_python(play: Play) -> str:
 
 with EcomEnv("{SHOWN_URL}", env="cart") as env:
     result = env.reset({reset})
-    print(result.observation.user_message)
     search = {json.dumps(args)}
     result = env.step({{"tool_calls": [{{"name": "catalog_search", "args": search}}]}})
     add = {json.dumps(add["tool_calls"][0]["args"])}
@@ -80,11 +79,12 @@ with EcomEnv("{SHOWN_URL}", env="cart") as env:
 
 
 def demo() -> str:
-    """Return what ``make demo`` prints, without its middle."""
+    """Return the beginning and the result of what ``make demo`` prints."""
     command = [sys.executable, "-P", "-m", "ecom_rlve.cli", "demo"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    turns = [at for at, line in enumerate(lines) if re.match("─+ turn ", line)]
-    shown = [*lines[: turns[0]], "…", *lines[turns[-1] :]]
+    first_turn = next(at for at, line in enumerate(lines) if re.match("─+ turn ", line))
+    result = next(at for at, line in enumerate(lines) if line.strip() == "Result")
+    shown = [*lines[:first_turn], "…", *lines[result:]]
     return "```text\n" + "\n".join(line.rstrip() for line in shown).strip() + "\n```"
 
 
