@@ -1,9 +1,9 @@
 """The command line: ``ecom-rlve serve | demo | play | catalog | simulator``.
 
-Only the standard library, the client and what is as light are imported at the top. What a command needs beyond them
-comes with the extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no
+Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
+comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
 traceback.
-Annotations are evaluated at once here, because typer reads them while its name is still in scope.
+Annotations are not postponed here (no ``from __future__ import annotations``), because typer reads them in this scope.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "ecom-rlve"
 RETRY_FOR_S = 10
-"""A person waits this long for a server that does not answer; trainers wait longer."""
+"""So long a person waits for a server that does not answer; trainers wait longer."""
 TOKEN_VARIABLE = "ECOM_RLVE_TOKEN"
 
 
@@ -34,7 +34,7 @@ class CommandFailedError(Exception):
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: with 0, with 1 where the command failed, with 2 where it cannot be run at all."""
+    """Run the command line and exit with 0, with 1 if the command failed, or with 2 if it cannot be run at all."""
     try:
         build_app()(args=arguments, prog_name=PROGRAM)
         sys.exit(0)
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def build_app() -> "typer.Typer":
-    """Return the commands; raises ModuleNotFoundError where typer is missing."""
+    """Return the commands; raises ModuleNotFoundError if typer is missing."""
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
@@ -192,7 +192,7 @@ def _add_simulator(app: "typer.Typer") -> None:
 
 @contextmanager
 def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
-    """Yield a cassette; what is wrong with it, or with a file beside it, is one line."""
+    """Yield a cassette; an error in it, or in a file beside it, becomes one line."""
     from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
     from ecom_rlve.envs.customer.model.errors import CassetteError
 
@@ -239,7 +239,7 @@ def _serve(given: dict[str, Any]) -> None:
 
 
 def _settings(given: dict[str, Any]) -> "Settings":
-    """Return the settings of a server, the model of whose customer answers where there has to be one."""
+    """Return the settings of a server; if its customers need a model, the model has answered."""
     from pydantic import ValidationError
 
     from ecom_rlve.envs.customer.model.errors import VoiceError

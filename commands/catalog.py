@@ -1,6 +1,6 @@
 """``ecom-rlve catalog build | inspect``.
 
-Annotations are evaluated at once here, because typer reads them; what a command needs is imported when it runs.
+Annotations are not postponed here, because typer reads them. What a command needs is imported when it runs.
 """
 
 import sys

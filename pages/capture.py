@@ -1,7 +1,7 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
 ``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
-``docs/environments.md``, and the output under every Python example. Nothing of them is written by hand.
+``docs/environments.md``, and the output under every Python example. None of these is written by hand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ecom_rlve.server.settings import Settings
 SHOWN_URL = "http://127.0.0.1:8000"
 PAGES = ("README.md", "docs/protocol.md", "docs/agents.md")
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
-"""A page of search results, whole, so that a reader can see which of them is chosen."""
+"""All results on a page, so that a reader can see which of them is chosen."""
 STEP: Keep = {
     "observation": {
         "turn": None,
@@ -89,7 +89,7 @@ def demo() -> str:
 
 
 def by_hand(play: Play, result: dict[str, Any]) -> str:
-    """Return the reward of a correct episode worked out; raises where it is not what the server said."""
+    """Return the sums for the reward of a correct episode; raises if the result is not what the server said."""
     t_max, units = axes_of(play.difficulty).t_max, sum(map(int, re.findall(r"×(\d+)", play.wanted)))
     turns, effective = result["turns"], result["effective_turns"]
     caused = turns - effective

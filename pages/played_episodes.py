@@ -1,7 +1,7 @@
-"""The episodes that the pages show: found by search, so that they can be found again when drawings change.
+"""The episodes that the pages show. They are found by search, so they can be found again when draws change.
 
-Each is played here in process, by a plan a reader could have made from the conversation alone but for telling the
-wanted product among those shown.
+Each is played here in process. A reader could make the same plan from the conversation alone, except for knowing which
+of the shown products is the wanted one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Play:
 
 
 def first_play(shop: Shop) -> Play:
-    """Return a three-turn episode: everything said at once, one product, no variant asked for."""
+    """Return a three-turn episode: one product, everything is said at once, no particular variant is wanted."""
     for seed in range(_SEEDS):
         started = _episode(shop, 1, seed)
         goal: CartGoal = started.scenario.goal
@@ -76,7 +76,7 @@ def asking_play(shop: Shop) -> Play:
 
 
 def tool_by_tool(play: Play) -> Play:
-    """Return the same episode for a tool-at-a-time client: one call an action, the turn held open between them."""
+    """Return the same episode for a tool-at-a-time client: one call in each action, and turns stay open between."""
     actions: list[Action] = []
     for number, action in enumerate(play.actions[:-1]):
         actions += [{"tool_calls": [call], "end_turn": False} for call in action["tool_calls"]]
@@ -100,7 +100,7 @@ def _left_out(started: Episode) -> list[Slot]:
 
 
 def _search(started: Episode, item: int, unsaid: list[Slot]) -> Action:
-    """Return a search in the words that the customer used of an item."""
+    """Return a search with the words that the customer used for an item."""
     said = [slot for slot in started.scenario.slots if slot.item == item and slot not in unsaid]
     values = {slot.name: slot.fact.constraint.value for slot in said}
     words = [value for name, value in values.items() if isinstance(value, str) and name not in ("brand", "variant")]
@@ -143,7 +143,7 @@ def _question(started: Episode, slot: Slot) -> str:
 
 
 def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
-    """Play a plan; None unless each product was shown before it was used, the cart confirmed and all is correct."""
+    """Play a plan. Return None unless products were shown before use, the cart was confirmed and all is correct."""
     goal: CartGoal = started.scenario.goal
     taken: list[Action] = []
     observation: Observation = started.opening
@@ -172,7 +172,7 @@ def _in_words(started: Episode, goal: CartGoal) -> str:
 
 
 def _is_quiet(shop: Shop, play: Play) -> bool:
-    """Tell whether nobody mistypes: the same episode without noise reads the same."""
+    """Say whether there is no typing error: the same episode without noise has the same words."""
     noisy, silent = _episode(shop, play.difficulty, play.seed), _episode(shop, play.difficulty, play.seed, p_noise=0.0)
     heard = [(noisy.step(action).user_message, silent.step(action).user_message) for action in play.actions]
     return noisy.opening.user_message == silent.opening.user_message and all(one == other for one, other in heard)

@@ -1,4 +1,4 @@
-"""Task rewards worked out in words: the formula of each environment with an episode's numbers in it."""
+"""Task rewards step by step: the formula of each environment with the numbers of an episode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tasks.bundle.needs import acceptable
 
 Sum = tuple[str, Fraction]
-"""The sum as it is written, and what it comes to."""
+"""The sum as text, and its value."""
 
 
 def task_reward(env_id: str, scenario: Scenario[Any], answer: dict[str, Any]) -> Sum:

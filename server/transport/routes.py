@@ -1,4 +1,4 @@
-"""HTTP: one handler per route, mounted at the root and under ``/envs/{env}``, which fixes the environment.
+"""HTTP: one handler per route, mounted at the root and under ``/envs/{env}``, which chooses the environment.
 
 FastAPI finds the route and writes the OpenAPI document, but it neither parses bodies nor serialises answers:
 
