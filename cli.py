@@ -86,7 +86,7 @@ def _add_serve(app: "typer.Typer") -> None:
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
         simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server: http://HOST:PORT/v1.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         fallback: Annotated[
             Literal["template", "none"] | None,
             typer.Option(help="Without the model: say the template (also at the start), or end the episode."),
@@ -94,7 +94,7 @@ def _add_serve(app: "typer.Typer") -> None:
         cassette: Annotated[Path | None, typer.Option(help="File of recorded wordings.")] = None,
         cassette_mode: Annotated[Literal["off", "record", "replay", "replay-or-fail"] | None, typer.Option()] = None,
         understanding: Annotated[
-            bool | None, typer.Option(help="Let the model tell what a question asks about, where the rules cannot.")
+            bool | None, typer.Option(help="Let the model say what a question asks about, if the rules cannot.")
         ] = None,
     ) -> None:
         """Serve the environments. What is not given comes from the variables ECOM_RLVE_*, then the defaults."""
@@ -169,7 +169,7 @@ def _add_simulator(app: "typer.Typer") -> None:
         episodes: Annotated[int, typer.Option(min=1, help="Episodes, spread over environments.")] = 80,
         catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; absent: none.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment first.")] = True,
     ) -> None:
         """Print what the words of the templates, and of a model beside them, are like."""

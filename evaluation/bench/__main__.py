@@ -77,7 +77,7 @@ def _over_the_network(plan: Plan, bare: Server, console: Console) -> tuple[list[
 
 def main(
     quick: Annotated[bool, typer.Option(help="Small and short: shows that it runs, measures nothing.")] = False,
-    strict: Annotated[bool, typer.Option(help="Exit 1 where a target is missed.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 if a target is missed.")] = False,
 ) -> None:
     """Measure and print."""
     plan = QUICK if quick else FULL

@@ -213,7 +213,7 @@ def _run(main: Awaitable[Load]) -> Load:
 
 def main(
     url: Annotated[str, typer.Option(help="The server.")],
-    pid: Annotated[int, typer.Option(help="Its process.")],
+    pid: Annotated[int, typer.Option(help="Process id of the server.")],
     transport: Annotated[Transport, typer.Option()],
     work: Annotated[Work, typer.Option()],
     clients: Annotated[int, typer.Option(min=1)],

@@ -96,7 +96,7 @@ def main(
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to the model at the same time.")] = 64,
     latency: Annotated[float, typer.Option(min=0.01, help="Seconds that the model takes.")] = 1.0,
     seconds: Annotated[float, typer.Option(min=1, help="Seconds to measure for.")] = 10.0,
-    strict: Annotated[bool, typer.Option(help="Exit 1 where the share is missed.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 if the share is missed.")] = False,
 ) -> None:
     """Measure and print."""
     console = Console(stderr=True)
