@@ -6,13 +6,15 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+CLIENT_LOWEST := $(VENV)/client-lowest
+CLIENT_NEWEST := $(VENV)/client-newest
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
 EPISODES ?= 200
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv test-llm bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-client test-openenv test-llm bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -30,6 +32,11 @@ check: $(INSTALLED)  ## format, lint and types only
 
 test-slow: $(INSTALLED)  ## the tests that take longer
 	$(BIN)/pytest -q -m slow
+
+test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the client alone, on the lowest and the newest versions it allows
+	cat $(CLIENT_LOWEST)/requirements.txt
+	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
+	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
 test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and client against this package
 	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin
@@ -69,6 +76,13 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	mkdir -p $(VENV)/mypy_path
 	ln -sfn "$(CURDIR)" $(VENV)/mypy_path/ecom_rlve
+	touch $@
+
+# Holds no extra, so a test that reaches beyond the client fails there.
+$(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
+	$(PYTHON) -m venv $(@D)
+	$(BIN)/python tests/client/requirements.py $* >$(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --editable . --requirement $(@D)/requirements.txt
 	touch $@
 
 $(OPENENV_INSTALLED): $(INSTALLED)

@@ -1,9 +1,9 @@
 """The command line: ``ecom-rlve serve | demo | play | catalog | simulator``.
 
-Only the standard library, the client and what is as light are imported at the top. What a command needs beyond them
-comes with the extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no
+Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
+comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
 traceback.
-Annotations are evaluated at once here, because typer reads them while its name is still in scope.
+Annotations are not postponed here (no ``from __future__ import annotations``), because typer reads them in this scope.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PROGRAM = "ecom-rlve"
 RETRY_FOR_S = 10
-"""A person waits this long for a server that does not answer; trainers wait longer."""
+"""So long a person waits for a server that does not answer; trainers wait longer."""
 TOKEN_VARIABLE = "ECOM_RLVE_TOKEN"
 
 
@@ -34,7 +34,7 @@ class CommandFailedError(Exception):
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: with 0, with 1 where the command failed, with 2 where it cannot be run at all."""
+    """Run the command line and exit with 0, with 1 if the command failed, or with 2 if it cannot be run at all."""
     try:
         build_app()(args=arguments, prog_name=PROGRAM)
         sys.exit(0)
@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def build_app() -> "typer.Typer":
-    """Return the commands; raises ModuleNotFoundError where typer is missing."""
+    """Return the commands; raises ModuleNotFoundError if typer is missing."""
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
@@ -86,7 +86,7 @@ def _add_serve(app: "typer.Typer") -> None:
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
         simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server: http://HOST:PORT/v1.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         fallback: Annotated[
             Literal["template", "none"] | None,
             typer.Option(help="Without the model: say the template (also at the start), or end the episode."),
@@ -94,7 +94,7 @@ def _add_serve(app: "typer.Typer") -> None:
         cassette: Annotated[Path | None, typer.Option(help="File of recorded wordings.")] = None,
         cassette_mode: Annotated[Literal["off", "record", "replay", "replay-or-fail"] | None, typer.Option()] = None,
         understanding: Annotated[
-            bool | None, typer.Option(help="Let the model tell what a question asks about, where the rules cannot.")
+            bool | None, typer.Option(help="Let the model say what a question asks about, if the rules cannot.")
         ] = None,
     ) -> None:
         """Serve the environments. What is not given comes from the variables ECOM_RLVE_*, then the defaults."""
@@ -169,7 +169,7 @@ def _add_simulator(app: "typer.Typer") -> None:
         episodes: Annotated[int, typer.Option(min=1, help="Episodes, spread over environments.")] = 80,
         catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; absent: none.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment first.")] = True,
     ) -> None:
         """Print what the words of the templates, and of a model beside them, are like."""
@@ -192,7 +192,7 @@ def _add_simulator(app: "typer.Typer") -> None:
 
 @contextmanager
 def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
-    """Yield a cassette; what is wrong with it, or with a file beside it, is one line."""
+    """Yield a cassette; an error in it, or in a file beside it, becomes one line."""
     from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
     from ecom_rlve.envs.customer.model.errors import CassetteError
 
@@ -239,7 +239,7 @@ def _serve(given: dict[str, Any]) -> None:
 
 
 def _settings(given: dict[str, Any]) -> "Settings":
-    """Return the settings of a server, the model of whose customer answers where there has to be one."""
+    """Return the settings of a server; if its customers need a model, the model has answered."""
     from pydantic import ValidationError
 
     from ecom_rlve.envs.customer.model.errors import VoiceError

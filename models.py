@@ -1,4 +1,4 @@
-"""Wire types shared by server and client: what travels, and every code that may travel.
+"""Wire types shared by server and client: the bodies that are sent, and every code in them.
 
 Nothing here knows how an episode works; field docstrings are what ``/schema`` and ``/docs`` show.
 """
@@ -23,7 +23,7 @@ class ErrorCode(StrEnum):
     INVALID_JSON = "INVALID_JSON"
     """The body or frame is not JSON (NaN and Infinity are not JSON either)."""
     VALIDATION_ERROR = "VALIDATION_ERROR"
-    """JSON of the wrong shape (a field is missing, unknown or of the wrong type), or contrary to its address."""
+    """JSON of the wrong shape (a field is missing, unknown or of the wrong type), or it contradicts the address."""
     UNKNOWN_TYPE = "UNKNOWN_TYPE"
     """A WebSocket frame of no known type."""
     EXECUTION_ERROR = "EXECUTION_ERROR"
@@ -45,7 +45,7 @@ class ErrorCode(StrEnum):
     EPISODE_DONE = "EPISODE_DONE"
     """The episode has ended; reset starts a new one."""
     EPISODE_LIVE = "EPISODE_LIVE"
-    """The episode has not ended yet; what was asked for is told after the end."""
+    """The episode has not ended yet; what was asked for is available after the end."""
     DIFFICULTY_TOO_HIGH = "DIFFICULTY_TOO_HIGH"
     """The loaded catalog cannot serve this difficulty in this environment."""
     GENERATION_FAILED = "GENERATION_FAILED"
@@ -61,7 +61,7 @@ class ErrorCode(StrEnum):
     NOT_FOUND = "NOT_FOUND"
     """No such route, or no such method on it."""
     SIMULATOR_UNAVAILABLE = "SIMULATOR_UNAVAILABLE"
-    """The model that words the customer does not answer, and the templates must not stand in; try again later."""
+    """The model that words the customer does not answer, and templates must not replace it; try again later."""
     INTERNAL_ERROR = "INTERNAL_ERROR"
     """A fault of the server; the episode is unchanged."""
 
@@ -78,11 +78,11 @@ class DomainCode(StrEnum):
     UNKNOWN_SECTION = "UNKNOWN_SECTION"
     """The policy book has no section of this id."""
     UNKNOWN_FILTER_VALUE = "UNKNOWN_FILTER_VALUE"
-    """No product has this value of a filter; near ones are named."""
+    """No product has this value of a filter; the message names similar values."""
     OUT_OF_STOCK = "OUT_OF_STOCK"
-    """Sold out, or fewer left than were asked for."""
+    """Sold out, or fewer units left than asked for."""
     PAGE_TOO_DEEP = "PAGE_TOO_DEEP"
-    """``offset + limit`` lies beyond what a search pages through."""
+    """``offset + limit`` is beyond the last result that a search can page to."""
     EMPTY_QUERY = "EMPTY_QUERY"
     """A search with neither words nor a filter."""
     NOT_SHOWN = "NOT_SHOWN"
@@ -121,8 +121,8 @@ class ToolCall(BaseModel):
 class Action(BaseModel):
     """One agent action: either the structured fields, or ``text`` with a model's raw output.
 
-    The server reads actions leniently where a *model* may err (that is a format failure of the episode, reward -1),
-    strictly where a *client* errs (that is an error answer and costs nothing); this class states the intended shape.
+    A mistake of the *model* is a format failure of the episode, reward -1. A mistake of the *client* is answered with
+    an error and costs nothing. This class states the intended shape; the server also reads some variants of it.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -130,7 +130,7 @@ class Action(BaseModel):
     assistant_message: str = ""
     """Said to the customer."""
     tool_calls: list[ToolCall] = Field(default_factory=list)
-    """At most ``tool_budget`` calls, executed in order; ``ask_user`` is free."""
+    """At most ``tool_budget`` calls, which are executed in order; ``ask_user`` is free."""
     answer: dict[str, Any] | None = None
     """The environment's answer object; ``{"done": true}`` submits."""
     end_turn: bool = True
@@ -138,7 +138,7 @@ class Action(BaseModel):
     text: str | None = None
     """Raw output of a model, instead of the other fields."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """The client's own notes; ``request_id`` in it makes a repeated step harmless. Never read otherwise."""
+    """The client's own notes. ``request_id`` in it makes a repeated step harmless; nothing else of it is read."""
 
 
 class ResetRequest(BaseModel):
@@ -149,30 +149,30 @@ class ResetRequest(BaseModel):
     env_id: Annotated[str, Field(max_length=64)] | None = None
     """Environment, case-insensitive: ``CART``, ``E_CART``, ``cart``."""
     collection: str | list[str] | None = None
-    """``C1 C2 C4 C8`` or a list of environment ids; one is drawn where ``env_id`` is absent."""
+    """``C1 C2 C4 C8`` or a list of environment ids; one of them is drawn if ``env_id`` is absent."""
     difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True)] | None = None
     """0 to 20; absent: drawn from the curriculum of ``run_id``."""
     seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True)] | None = None
     """Absent: drawn by the server and returned."""
     episode_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    """The client's own id of the episode; absent: an unguessable one is made."""
+    """The client's own id for the episode; absent: the server makes one that cannot be guessed."""
     run_id: Annotated[str, Field(min_length=1, max_length=255)] = "default"
     """The run whose curriculum this episode counts for."""
     group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
     group_size: Annotated[int, Field(ge=1, le=4096, strict=True)] = 8
-    """Resets that a group holds; read at its first."""
+    """Number of resets that a group serves; the group's first reset decides."""
     split: Split = "train"
-    """Which third of the target products."""
+    """Which of three disjoint sets of target products."""
     style: Style = "turn"
-    """``turn``: an action is a turn; ``tool``: a tool at a time."""
+    """``turn``: an action is a turn; ``tool``: a turn may be sent one tool call at a time."""
     axes: dict[str, float] = Field(default_factory=dict)
-    """Overrides of single difficulty axes, for ablations."""
+    """Other values for single difficulty axes, for ablations."""
     include: list[Include] = ["tools", "instructions"]
-    """What the first observation carries besides the opening."""
+    """What the first observation carries besides the customer's first message."""
     request_id: Annotated[str, Field(min_length=16, max_length=255)] | None = None
-    """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random:
-    whoever repeats it has the episode."""
+    """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random,
+    because whoever sends the same id gets the episode."""
 
 
 class StepRequest(BaseModel):
@@ -190,7 +190,7 @@ class StepRequest(BaseModel):
 
 
 class ToolResult(BaseModel):
-    """What one tool call gave."""
+    """The result of one tool call."""
 
     name: str
     result: dict[str, Any] | None = None
@@ -213,30 +213,30 @@ class EpisodeResult(BaseModel):
     termination: Termination
     turns: int
     effective_turns: int
-    """Turns without the customer-caused ones, at least 1."""
+    """Turns less those that the customer caused, at least 1."""
     style: Style
     reason: str | None = None
-    """What broke the format, where something did."""
+    """What was wrong with the format, after a format failure."""
     goal: dict[str, Any] | None = None
-    """Only where the server is configured to reveal it."""
+    """Only if the server is configured to reveal it."""
 
 
 class Observation(BaseModel):
-    """What the policy may see. Only what is new since the last step; the whole conversation is at ``state``."""
+    """What the policy may see: what is new since the last step. The whole conversation is at ``state``."""
 
     episode_id: str
     turn: int
-    """Closed turns so far."""
+    """Number of turns that are over."""
     turns_left: int
     """Turns the agent may still take."""
     tool_calls_left: int
-    """Calls that the open turn still holds."""
+    """Tool calls that are left in the current turn."""
     user_message: str
-    """What the customer said; empty where they had nothing to say."""
+    """What the customer said; empty if they said nothing."""
     tool_results: list[ToolResult]
     done: bool
     reward: float | None
-    """None on reset, 0.0 on every non-final step, the episode's total at the end; None where ``infra_error`` is set."""
+    """None on reset, 0.0 on every non-final step, the episode's total at the end; None if ``infra_error`` is set."""
     env_id: str | None = None
     today: str | None = None
     """The store's date, ISO 8601 (reset only)."""
@@ -247,19 +247,19 @@ class Observation(BaseModel):
     tools: list[dict[str, Any]] | None = None
     """OpenAI function schemas (reset only)."""
     difficulty: int | None = None
-    """Only where the server discloses it to the policy."""
+    """Only if the server discloses it to the policy."""
     seed: int | None = None
-    """Only where the server discloses it to the policy."""
+    """Only if the server discloses it to the policy."""
     truncated: int | None = None
     """Product cards dropped from the end because the observation was too large."""
     result: EpisodeResult | None = None
-    """Only with ``done``; absent where ``infra_error`` is set."""
+    """Only with ``done``; absent if ``infra_error`` is set."""
     infra_error: str | None = None
-    """Why the server had to end the episode, through no fault of the agent: such an episode counts for nothing."""
+    """Why the server had to end the episode, through no fault of the agent. Such an episode counts for nothing."""
 
 
 class EpisodeMetadata(BaseModel):
-    """The resolved arguments of an episode, beside the observation and never in it."""
+    """The resolved arguments of an episode. They stand beside the observation, never in it."""
 
     env_id: str
     difficulty: int
@@ -357,7 +357,7 @@ class ErrorDetail(BaseModel):
     code: ErrorCode
     message: str
     errors: list[dict[str, Any]] | None = None
-    """Field by field, where a body had the wrong shape."""
+    """Field by field, if a body had the wrong shape."""
 
 
 class ErrorResponse(BaseModel):

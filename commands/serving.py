@@ -1,4 +1,4 @@
-"""Which environments a catalog can serve, and what it lacks for the others."""
+"""Which environments a catalog can serve, and what it lacks to serve the others."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Served:
 
     title: str
     max_difficulty: int
-    """Highest difficulty that it serves; -1 = none."""
+    """Highest difficulty that it can serve; -1 = none."""
     lacks: str | None
-    """What the environment needs at the least, where the catalog serves none of it."""
+    """What the environment needs at least, if the catalog cannot serve it."""
 
 
 def served(shop: Shop) -> dict[str, Served]:

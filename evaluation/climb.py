@@ -1,8 +1,8 @@
 """The adaptive curriculum at work: a built-in agent plays each environment, the server chooses how hard (SPEC §8).
 
-``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server, plays without naming a difficulty, each
-environment in a run of its own, prints how the frontier climbed, and draws it. The frontier is what a client can see
-of it: the highest difficulty that was drawn so far. Seeds count from 0, so the same command gives the same numbers.
+``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server and plays each environment in a run of its own,
+without naming a difficulty. It prints how the frontier climbed, and draws it. A client sees the frontier as the highest
+difficulty drawn so far. Seeds count from 0, so the same command gives the same numbers.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Climb:
     frontier: tuple[int, ...]
     """The highest difficulty drawn up to each episode."""
     correct: int
-    """Episodes that were correct."""
+    """Number of correct episodes."""
 
     def reached(self, level: int) -> int | None:
-        """Return the number of the first episode of a difficulty, None where it was never drawn; 1 is the first."""
+        """Return the number of the first episode of a difficulty, counted from 1; None if it was never drawn."""
         return next((at for at, drawn in enumerate(self.frontier, 1) if drawn >= level), None)
 
 
@@ -78,7 +78,7 @@ def main(
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     plot: Annotated[Path, typer.Option(help="SVG file to write.")] = Path("docs/curriculum.svg"),
 ) -> None:
-    """Print and draw how the curriculum climbs in every environment; exit 1 where one stays at 0."""
+    """Print and draw how the curriculum climbs in every environment; exit 1 if one stays at 0."""
     if not plot.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {plot.parent} to write the plot into")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())

@@ -39,7 +39,7 @@ class Record:
 def play_all(url: str, jobs: Sequence[Job], *, done: Callable[[], None] = lambda: None) -> list[Record]:
     """Play every job and return the records in the order of the jobs; ``done`` is called after each.
 
-    An agent that raises ends the run: its fault must not look like a low reward.
+    If an agent raises an exception, the run ends: its fault must not look like a low reward.
     """
 
     def play_some(some: Sequence[Job]) -> list[Record]:

@@ -1,8 +1,8 @@
 """The proof that rewards mean something: the table of SPEC §11, measured through the HTTP server.
 
 ``python -m ecom_rlve.evaluation.soundness --env all --episodes 200`` starts a server, plays, prints the table, and
-exits non-zero where a bound fails. A bound fails only where the exact interval (95 %, Bonferroni over the table's
-cells) lies wholly beyond it.
+exits with 1 if a bound fails. A bound fails only if the exact interval (95 %, Bonferroni over the cells of the table)
+lies wholly beyond it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _J_LEAST = 0.99
 _EMPTY_MOST = 0.01
 _EXPERT_AT_0 = 0.95
 _STRICT_FROM = 100
-"""Episodes per cell from which a lazy policy must lie below the expert significantly, not merely not above."""
+"""With so many episodes per cell a lazy policy must be significantly below the expert; with fewer, only not above."""
 
 
 @dataclass(slots=True)
@@ -48,7 +48,7 @@ class Table:
 
     @property
     def confidence(self) -> float:
-        """Per-cell confidence: 95 % over the whole table."""
+        """Confidence for a cell, such that the whole table has 95 %."""
         return 1 - 0.05 / max(1, len(self.cells))
 
     def correct(self, policy: str, d: int, style: Style = "turn") -> int:
@@ -68,7 +68,7 @@ class Table:
         return [record.result.r_total for record in self.cells[policy, "turn", d]]
 
     def require(self, holds: bool, message: str) -> None:
-        """Note a failed bound."""
+        """Note a bound that failed."""
         if not holds:
             self.failures.append(message)
 
@@ -115,7 +115,7 @@ def _judge_empty_and_blind(table: Table, d: int) -> None:
 
 
 def signal(table: Table, d: int) -> float:
-    """Return J = P(correct | oracle) - max over empty policies of P(correct): a learner has signal where it is > 0."""
+    """Return J = P(correct | oracle) - max over empty policies of P(correct); a learner has a signal if J > 0."""
     return table.share("oracle", d) - max(table.share(name, d) for name in suite(table.env_id).empty)
 
 
@@ -163,7 +163,7 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
             elif result.is_correct:
                 kind = "correct"
             elif result.r_task > -1:
-                # In a journey that ran out of turns, what was settled counts.
+                # In a journey that ran out of turns, settled errands still count.
                 kind = "partly right"
             else:
                 has_quit = result.termination is not Termination.ANSWERED or policy in ("answer_at_once", "decline")
@@ -175,7 +175,7 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
 def _judge_order(table: Table) -> None:
     means = {kind: fmean(values) for kind, values in reward_classes(table).items() if values}
     for better, worse in pairwise(means):
-        # Wrong and quitting may tie; a sum of many rewards is exact to far less than a reward's step.
+        # Wrong and quitting may be equal. The error of a sum of many rewards is far smaller than a step of a reward.
         least = -1e-9 if worse == "quit" else 1e-9
         is_ordered = means[better] - means[worse] > least
         table.require(is_ordered, f"mean reward of {better} ({means[better]:.3f}) is not above {worse}")
@@ -204,7 +204,7 @@ def _cell(table: Table, name: str, d: int) -> str:
 
 
 def summary(tables: Sequence[Table]) -> str:
-    """Return one line for each environment as Markdown: what oracle and expert reach, and the least J."""
+    """Return one line for each environment as Markdown: shares of oracle and expert, and the least J."""
     lines = ["| environment | oracle | expert | J, least |", "|---|---|---|---|"]
     for table in tables:
         levels = sorted({d for _, _, d in table.cells})
@@ -232,7 +232,7 @@ def main(
         str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")
     ] = None,
 ) -> None:
-    """Print the soundness tables; exit 1 where a bound fails."""
+    """Print the soundness tables; exit 1 if a bound fails."""
     levels = [int(level) for level in difficulties.split(",")]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     make_oracle = oracles(catalog)
@@ -265,9 +265,9 @@ def main(
 
 
 def _environments(url: str, named: str) -> dict[str, int]:
-    """Return the highest difficulty that the server's catalog serves (-1: none) of those named, or of all it has.
+    """Return the highest difficulty (-1: none) that the server's catalog can serve, for the named environments or all.
 
-    Raises ``typer.BadParameter`` for a name that it does not have.
+    Raises ``typer.BadParameter`` for a name that the server does not have.
     """
     answer = httpx.get(f"{url}/envs", trust_env=False)
     answer.raise_for_status()

@@ -1,7 +1,8 @@
 """Measures the indexes of `docs/scale.md`: `python pages/index_choice.py [PRODUCTS ...]`.
 
-Vectors are those of the procedural catalog at 50,000 products; of more, each is one of them with noise, because a
-larger catalog takes long to invent. Queries are a few words of a title. Times are processor time of one thread.
+The vectors are those of the procedural catalog with 50,000 products. For more products each vector is one of these with
+noise added, because a larger catalog takes long to generate. Queries are a few words of a title. Times are CPU time of
+one thread.
 """
 
 from __future__ import annotations
@@ -30,9 +31,9 @@ from ecom_rlve.streams import stream
 SIZES = (10_000, 100_000, 200_000, 500_000, 2_000_000)
 BASE = 50_000
 NOISE = 1.5
-"""Standard deviation of what is added to each element."""
+"""Standard deviation of the noise on each element."""
 DEPTH = 256
-"""Rows that a page's search takes."""
+"""Number of rows that a search fetches."""
 FILTERS = {"none": None, "1 %": 100, "10 %": 10, "50 %": 2}
 Result = TypeVar("Result")
 
@@ -49,7 +50,7 @@ def shelf() -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 
 def grown(vectors: NDArray[np.int8], size: int) -> NDArray[np.int8]:
-    """Return ``size`` vectors: those given, then others like them."""
+    """Return ``size`` vectors: the given ones, then others like them."""
     rng = stream(0, "index choice", str(size))
     parts = [vectors[:size]]
     for start in range(len(vectors), size, BASE):

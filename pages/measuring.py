@@ -1,6 +1,6 @@
-"""Counting what episodes were drawn to be: the rows of the difficulty tables.
+"""Counting how episodes were drawn: the rows of the difficulty tables.
 
-A row's measure is a pair of sums over the episodes, (how many did, out of how many); the cell is their quotient.
+A row is measured as two sums over the episodes, (how many did, out of how many); its cell shows their quotient.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ class Row(NamedTuple):
     """One row of a table."""
 
     key: str
-    """Name of its count."""
+    """Name of the count that it shows."""
     says: str
     formula: str
     value: Callable[[Axes], float]
-    """What the formula gives; nan where it has no number."""
+    """Value of the formula; nan if it has none."""
 
 
 def episode(shop: Shop, env_id: str, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
-    """Return an episode with single axes overridden."""
+    """Return an episode in which single axes are overridden."""
     return Episode(shop, EpisodeSpec(env_id, d, seed, style=style, axes=tuple(sorted(axes.items()))), "measured")
 
 
 def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
-    """Count what all environments share, in one episode and those that differ from it in a single axis."""
+    """Count what all environments share, in one episode and in others that differ from it in a single axis."""
     plain = episode(shop, env_id, d, seed)
     world = plain.world
     silent, loud = (episode(shop, env_id, d, seed, p_noise=p).opening.user_message for p in (0.0, 1.0))
@@ -80,14 +80,14 @@ def solved(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
 
 
 class ExpertPlay(NamedTuple):
-    """What an episode of the expert came to."""
+    """The result of an episode of the expert."""
 
     tokens: float
-    """Its length as text, read and written together, at four bytes a token."""
+    """Tokens read and written, at four bytes of text each."""
     sold_out: int
     """Errands in which a wanted thing sold out."""
     could: int
-    """Errands in which something could."""
+    """Errands in which something could sell out."""
 
 
 def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> ExpertPlay:

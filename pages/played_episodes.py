@@ -1,7 +1,7 @@
-"""The episodes that the pages show: found by search, so that they can be found again when drawings change.
+"""The episodes that the pages show. They are found by search, so they can be found again when draws change.
 
-Each is played here in process, by a plan a reader could have made from the conversation alone but for telling the
-wanted product among those shown.
+Each is played here in process. A reader could make the same plan from the conversation alone, except for knowing which
+of the shown products is the wanted one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Play:
 
 
 def first_play(shop: Shop) -> Play:
-    """Return a three-turn episode: everything said at once, one product, no variant asked for."""
+    """Return a three-turn episode: one product, everything is said at once, no particular variant is wanted."""
     for seed in range(_SEEDS):
         started = _episode(shop, 1, seed)
         goal: CartGoal = started.intent.goal
@@ -76,7 +76,7 @@ def asking_play(shop: Shop) -> Play:
 
 
 def tool_by_tool(play: Play) -> Play:
-    """Return the same episode for a tool-at-a-time client: one call an action, the turn held open between them."""
+    """Return the same episode for a tool-at-a-time client: one call in each action, and turns stay open between."""
     actions: list[Action] = []
     for number, action in enumerate(play.actions[:-1]):
         actions += [{"tool_calls": [call], "end_turn": False} for call in action["tool_calls"]]
@@ -177,7 +177,7 @@ def _in_words(started: Episode, goal: CartGoal) -> str:
 
 
 def _is_quiet(shop: Shop, play: Play) -> bool:
-    """Tell whether nobody mistypes: the same episode without noise reads the same."""
+    """Say whether there is no typing error: the same episode without noise has the same words."""
     noisy, silent = _episode(shop, play.difficulty, play.seed), _episode(shop, play.difficulty, play.seed, p_noise=0.0)
     heard = [(noisy.step(action).user_message, silent.step(action).user_message) for action in play.actions]
     return noisy.opening.user_message == silent.opening.user_message and all(one == other for one, other in heard)

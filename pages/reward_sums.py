@@ -1,4 +1,4 @@
-"""Task rewards worked out in words: the formula of each environment with an episode's numbers in it."""
+"""Task rewards step by step: the formula of each environment with the numbers of an episode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tasks.bundle.needs import acceptable
 
 Sum = tuple[str, Fraction]
-"""The sum as it is written, and what it comes to."""
+"""The sum as text, and its value."""
 
 
 def task_reward(episode: Episode, answer: dict[str, Any]) -> Sum:

@@ -1,4 +1,4 @@
-"""The episodes that ``docs/environments.md`` shows: the expert's shortest ones, with their rewards worked out."""
+"""The episodes that ``docs/environments.md`` shows: the expert's shortest ones, with the sums of their rewards."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from ecom_rlve.evaluation.agents import make_agent
 
 _SEEDS = 60
 _AT = {"PD": 2, "SUB": 3, "RETURN": 3, "STATUS": 3, "POLICY": 3, "BUNDLE": 3, "JOURNEY": 2}
-"""Difficulty of the episode shown; CART has a page of its own."""
+"""Difficulty of the episode that is shown; CART has a page of its own."""
 _TEXT = 700
-"""Characters of a policy section that are shown: all of it."""
+"""So many characters of a policy section are shown: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An episode that the expert played, over."""
+    """An episode that the expert has played to the end."""
 
     episode: Episode
     actions: tuple[dict[str, Any], ...]
 
     @property
     def play(self) -> Play:
-        """The episode, to be played again."""
+        """The episode's actions, to be played again."""
         spec = self.episode.spec
         return Play(spec.difficulty, spec.seed, self.actions, env_id=spec.env_id)
 
     @property
     def length(self) -> int:
-        """Characters of the conversation without the tools' results."""
+        """Characters of the conversation, without the results of tools."""
         return sum(len(message.content) for message in self.episode.state().messages if message.role != "tool")
 
 
@@ -53,13 +53,13 @@ _WANTED: Mapping[str, Callable[[Shown], bool]] = {
         not {"CART", "BUNDLE", "PD", "SUB"} & {intent["intent"] for intent in shown.episode.goal_json()["intents"]}
     ),
 }
-"""What an environment's episode must be like to show what it is about, or to be short enough for a page."""
+"""What an environment's episode must be like: it must be typical, and short enough for a page."""
 
 
 def shortest(shop: Shop, env_id: str) -> Shown:
-    """Return the shortest of the first episodes in which the expert is right and the customer tells what they left out.
+    """Return the shortest of the first episodes in which the expert asks for something left out and is right.
 
-    Raises ``LookupError`` where there is none.
+    Raises ``LookupError`` if there is none.
     """
     played = (_played(shop, EpisodeSpec(env_id, _AT[env_id], seed)) for seed in range(_SEEDS))
     fitting = [shown for shown in played if _is_telling(shown) and _WANTED.get(env_id, lambda _: True)(shown)]
@@ -88,7 +88,7 @@ def _is_telling(shown: Shown) -> bool:
 
 
 def keep_of(play: Play) -> Keep:
-    """Return what to show of tool results: of long lists those entries that the agent does something with."""
+    """Return what to show of tool results: of long lists only the entries that the agent uses."""
     names = frozenset(_ids(play.actions))
     named = {**dict.fromkeys(("product_id", "section_id")), "title": 56, "snippet": 40}
     card = {**named, **dict.fromkeys(("price", "rating", "ship_days", "in_stock"))}
@@ -118,7 +118,7 @@ def _ids(value: Any, key: str = "") -> Iterator[str]:
 
 
 def by_hand(shown: Shown) -> str:
-    """Return the reward worked out; raises where it is not what the episode said."""
+    """Return the sums for the reward; raises if the result is not what the episode said."""
     episode, result = shown.episode, shown.episode.result
     assert result is not None
     answer = shown.actions[-1]["answer"]
@@ -149,7 +149,7 @@ def at_a_glance(env_id: str) -> str:
 
 
 def environment_blocks(http: httpx.Client, shop: Shop) -> dict[str, str]:
-    """Return the blocks of ``environments.md`` but for the difficulty tables."""
+    """Return the blocks of ``environments.md`` except for the difficulty tables."""
     blocks = {}
     for env_id in environments():
         blocks[f"{env_id} glance"] = at_a_glance(env_id)

@@ -1,8 +1,8 @@
-"""Measure the difficulty axes that are live in each environment, and write the tables of the pages.
+"""Measure the difficulty axes that have an effect in each environment, and write the tables of the pages.
 
-``python pages/tables.py [EPISODES [ENVIRONMENT …]]`` draws that many episodes (1,000 unless told) per environment and
-difficulty on the default catalog and plays each with the environment's own solution, in process: about half an hour,
-200 take some six minutes.
+``python pages/tables.py [EPISODES [ENVIRONMENT …]]`` draws so many episodes (default 1,000) for each environment and
+difficulty on the default catalog, and plays each with the environment's own solution, in process. It takes about half
+an hour; 200 episodes take some six minutes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ecom_rlve.models import Style
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000
 _MOST_READ = 200
-"""Episodes that the expert plays."""
+"""The expert plays so many episodes."""
 _EDGE = (-2, -1, 1, 2)
 STYLES: tuple[Style, ...] = ("turn", "tool")
 
@@ -102,7 +102,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row("intents", "errands", "min(5, 2+⌊d/4⌋)", lambda a: intents_at(a.d)),
     ),
 }
-"""The live axes of each environment, and its own scales."""
+"""The axes that have an effect in each environment, and its own scales."""
 
 
 def own_counts(env_id: str, played: Episode) -> Counts:
@@ -148,7 +148,7 @@ def own_counts(env_id: str, played: Episode) -> Counts:
 
 
 def counted(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
-    """Return all counts of one episode; the solution's totals stand under the styles' names."""
+    """Return all counts of one episode; the solution's totals have the styles as names."""
     plain = episode(shop, env_id, d, seed)
     totals: Counts = {style: (solved(shop, env_id, d, seed, style), 1) for style in STYLES}
     return {**common_counts(shop, env_id, d, seed), **own_counts(env_id, plain), **totals}

@@ -1,4 +1,4 @@
-"""The model that words the customers: how the settings make it, and what a server asks of it."""
+"""The model that words the customers: how it is made from the settings, and how a server uses it."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ class ModelSpeaking:
     """A voice as a server uses it: named, and counted."""
 
     def __init__(self, voice: Voice, name: str, metrics: Metrics, understanding: Understanding | None = None) -> None:
-        """``name`` is what the metadata of episodes says; without ``understanding`` the rules alone read questions."""
+        """``name`` stands in the metadata of episodes. Without ``understanding`` only the rules read questions."""
         self.name = name
         self._voice = voice
         self._metrics = metrics
         self._understanding = understanding
 
     async def prepare(self, episode: Episode) -> None:
-        """Word what the customer of an episode will open with, however long it takes.
+        """Word the first message of an episode, however long it takes.
 
         Raises:
             VoiceError: there are no words, and the template may not be said.
@@ -112,10 +112,10 @@ class ModelSpeaking:
         return spoken
 
     async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:
-        """Return what the model takes an action's questions to be about, where the rules cannot tell.
+        """Return what an action's questions are about, according to the model, if the rules cannot say.
 
         Raises:
-            VoiceError: the cassette must hold the answer and does not.
+            VoiceError: the cassette must hold the answer but does not.
         """
         if self._understanding is None:
             return NOTHING_UNDERSTOOD
@@ -131,7 +131,7 @@ class ModelSpeaking:
 
 
 class MeasuredEndpoint(Endpoint):
-    """An endpoint whose answers are timed: waiting for room, and further attempts, included."""
+    """An endpoint that measures the time to an answer, including waiting for its turn and further attempts."""
 
     def __init__(self, settings: EndpointSettings, breaker: Breaker, metrics: Metrics) -> None:
         super().__init__(settings, breaker=breaker, clock=time.monotonic)
@@ -156,7 +156,7 @@ def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speak
     """Return who words the customers as ``settings`` ask for; ``voice`` stands in the model's place.
 
     Raises:
-        CassetteFileError: the cassette is missing, damaged, or none.
+        CassetteFileError: the file is missing, damaged, or no cassette.
     """
     if voice is not None:
         return ModelSpeaking(voice, settings.model_name or type(voice).__name__, metrics)
@@ -184,7 +184,7 @@ def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | Non
 
 
 def endpoint_settings(settings: Settings) -> EndpointSettings:
-    """Return how the model is reached."""
+    """Return the endpoint of the model."""
     return EndpointSettings(
         base_url=settings.model_url or "",
         model=settings.model_name or "",
@@ -198,10 +198,10 @@ def endpoint_settings(settings: Settings) -> EndpointSettings:
 
 
 def opened_cassette(settings: Settings) -> Cassette | None:
-    """Return the cassette that the settings name, None where there is none.
+    """Return the cassette that the settings name, None if they name none.
 
     Raises:
-        CassetteFileError: it is missing, damaged, or none.
+        CassetteFileError: the file is missing, damaged, or no cassette.
     """
     if settings.cassette is None or settings.cassette_mode == "off":
         return None
@@ -209,7 +209,7 @@ def opened_cassette(settings: Settings) -> Cassette | None:
 
 
 async def require_model(settings: Settings) -> None:
-    """Require that the model answers, where it has to at the start.
+    """Check that the model answers, if the settings require it at the start.
 
     Raises:
         VoiceError: it does not; the message says what is wrong and what to do.
@@ -224,7 +224,7 @@ async def require_model(settings: Settings) -> None:
 
 
 def told_of(failure: VoiceError) -> str:
-    """Return what a client is told: the key that a cassette lacks, but no address and no path of ours."""
+    """Return what a client may read: the key that a cassette lacks, but no address and no path of the server."""
     if isinstance(failure, MissingRecordingError):
         return f"the cassette has no recording under the key {failure.key}"
     return "the model that words the customer does not answer"

@@ -1,10 +1,10 @@
-"""A worker: what a reset and a step of every environment cost, on catalogs of several sizes, without any network.
+"""A worker that measures a reset and a step of every environment, on catalogs of several sizes, without a network.
 
     python -m ecom_rlve.evaluation.bench.each_environment --sizes 1000,2000,100000 --rounds 5 --episodes 100
 
-The steps are those of the environment's own solution: each is measured at what it is for. Sizes take turns within a
-round. A catalog that is too small for an environment is left out for it, and all others are measured at the
-difficulties which the smallest of them serves. Prints a JSON list of costs.
+The steps are those of the environment's own solution. Sizes take turns within a round. A catalog that is too small for
+an environment is left out there; the others are measured at the difficulties that the smallest of them can serve.
+Prints a JSON list of costs.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Cost:
     env_id: str
     products: int
     levels: tuple[int, ...]
-    """Difficulties that took turns."""
+    """Difficulties that were measured in turns."""
     reset_us: float
     step_us: float
 
@@ -58,7 +58,7 @@ def _steps(episode: Episode) -> list[float]:
 
 
 def cost(shop: Shop, env_id: str, levels: Sequence[int], episodes: int, first_seed: int) -> Cost:
-    """Measure one round: ``episodes`` episodes whose seeds begin at ``first_seed``, after others that warm up."""
+    """Measure one round: ``episodes`` episodes with seeds from ``first_seed`` on, after others to warm up."""
     for at in range(max(1, episodes // 5)):
         episode, _ = _reset(shop, EpisodeSpec(env_id, levels[at % len(levels)], _WARM_SEEDS + first_seed + at))
         _steps(episode)

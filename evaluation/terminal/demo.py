@@ -13,13 +13,13 @@ from ecom_rlve.evaluation.terminal.screen import show_action, show_customer, sho
 from ecom_rlve.models import EpisodeResult
 
 SHOWN_ROWS = 3
-"""Rows of a tool result that are printed."""
+"""Most rows of a tool result that are printed."""
 
 
 def demo(env: EcomEnv, console: Console, **arguments: Any) -> EpisodeResult | None:
     """Play one episode with a built-in agent, print it, and return how it ended.
 
-    ``arguments`` are those of a reset. None where the server gave no result.
+    ``arguments`` are those of a reset. Returns None if the server gave no result.
     """
     result = env.reset(**arguments)
     meta = result.metadata

@@ -1,4 +1,4 @@
-"""A person plays the agent in a terminal, or a script does through a pipe."""
+"""Playing the agent by hand in a terminal, or by a script through a pipe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Game:
         self._last: StepResult | None = None
 
     def play(self, lines: Iterable[str], **arguments: Any) -> EpisodeResult | None:
-        """Play one episode on the commands in ``lines``; None where they end before it does."""
+        """Play one episode with the commands in ``lines``; return None if they end before the episode."""
         self._open(arguments)
         for line in lines:
             try:
@@ -64,7 +64,7 @@ class Game:
         self._show(first)
 
     def _obey(self, command: Command) -> bool:
-        """Carry out one command; False where the game is over."""
+        """Carry out one command; return False if the game is over."""
         match command:
             case Say(text):
                 return self._send({"assistant_message": text})
@@ -116,7 +116,7 @@ class Game:
 
 
 def typed_lines(console: Console) -> Iterator[str]:
-    """Yield the lines of standard input, with a prompt where a person types them."""
+    """Yield the lines of standard input, with a prompt if a person types them."""
     if not sys.stdin.isatty():
         yield from sys.stdin
         return

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 beside the episodes: ``tools/list``, which needs no episode."""
+"""JSON-RPC 2.0, with the one method ``tools/list``, which needs no episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INTERNAL_ERROR = -32603
 
 
 def answer_text(raw: bytes | str, env: str | None) -> str:
-    """Return the JSON-RPC answer to a request's text; ``env`` is the environment that the address fixes."""
+    """Return the JSON-RPC answer to a request's text; ``env`` is the environment in the address, if any."""
     try:
         message = parse_json(raw)
     except InvalidJsonError as error:

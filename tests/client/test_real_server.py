@@ -23,6 +23,8 @@ from ecom_rlve.models import Action, ErrorCode, ToolCall
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+pytestmark = pytest.mark.needs_server
+
 SEARCH = Action(tool_calls=[ToolCall(name="catalog_search", args={"query": "mug"})])
 
 
