@@ -56,12 +56,6 @@ VALUES: Mapping[str, tuple[float, ...]] = {
 """Rising values of each axis."""
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment at :data:`DIFFICULTY`."""
-    return Shop.open("synthetic:2000:0")
-
-
 def parts(episode: Episode) -> list[Scenario[Any]]:
     """Return the episode's scenarios: its own, or those of its errands."""
     scenario = episode.scenario

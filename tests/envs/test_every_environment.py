@@ -36,12 +36,6 @@ STYLES: tuple[Style, ...] = ("turn", "tool")
 EVERY = pytest.mark.parametrize("env_id", environments())
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
-
-
 @EVERY
 def test_it_keeps_the_contract(wide_shop: Shop, env_id: str) -> None:
     check_environment(environments()[env_id], wide_shop, seeds=2)

@@ -438,12 +438,6 @@ class IdealAsker:
         return self._errands.setdefault(goal.open[-1], new)
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products."""
-    return Shop.open("synthetic:2000:0")
-
-
 def played(shop: Shop, spec: EpisodeSpec) -> Need:
     """Play an episode as the ideal agent, who must be right; returns what it took."""
     episode = Episode(shop, spec, "ideal", include=())

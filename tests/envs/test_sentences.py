@@ -43,12 +43,6 @@ class Read(NamedTuple):
     value: Value
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
-
-
 # Reading words: where in a sentence the values of each attribute stand.
 
 FRAMES: Mapping[str, tuple[str, ...]] = {

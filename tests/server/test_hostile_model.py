@@ -111,9 +111,9 @@ def untold(episode: Episode, utterance: Utterance) -> list[Fact]:
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+def shop(wide_shop: Shop) -> Shop:
     """A shop that serves every environment; takes the place of the other tests' smaller one."""
-    return Shop.open(CATALOG, tmp_path_factory.mktemp("catalog"))
+    return wide_shop
 
 
 @pytest.fixture

@@ -22,8 +22,8 @@ ASK: dict[str, Any] = {"assistant_message": "Anything else I should know?"}
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def other_words(episode: Episode) -> list[Spoken]:

@@ -26,8 +26,8 @@ from ecom_rlve.streams import stream
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 @given(st.integers(1, 10**7), st.integers(0, 20), st.floats(0, 1, exclude_max=True))

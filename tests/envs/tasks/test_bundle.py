@@ -41,8 +41,8 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def drawn(store: Shop, d: int, seed: int, split: Split = "train", **axes: float) -> Scenario[BundleGoal]:

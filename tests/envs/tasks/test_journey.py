@@ -32,8 +32,8 @@ _MANY_QUESTIONS = {"assistant_message": "Which brand, which price and which date
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def start(store: Shop, d: int = 0, seed: int = 0, style: Style = "turn", **axes: float) -> Episode:

@@ -37,8 +37,8 @@ SEEDS = 120
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def draw(store: Shop, d: int, seed: int, split: Split = "train") -> tuple[Scenario[StatusGoal], Streams]:

@@ -31,8 +31,8 @@ QUIET = {"p_missing": 0.0, "p_noise": 0.0}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def start(shop: Shop, d: int, seed: int, style: str = "turn", **axes: float) -> Episode:

@@ -19,8 +19,8 @@ FASHION = Path(__file__).parents[4] / "shared" / "data" / "amazon2023_meta_fashi
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def shop_of(departments: dict[str, list[str]], each: int = LEAST_OF_A_KIND, **product: object) -> Shop:

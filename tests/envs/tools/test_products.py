@@ -16,14 +16,9 @@ from ecom_rlve.models import DomainCode
 from ecom_rlve.streams import Streams
 
 
-@pytest.fixture(scope="module")
-def small() -> Shop:
-    return Shop.open("synthetic:400:0")
-
-
 @pytest.fixture
-def world(small: Shop) -> World:
-    return World(small, axes_of(0), Streams("products"), tuple)
+def world(shop: Shop) -> World:
+    return World(shop, axes_of(0), Streams("products"), tuple)
 
 
 def search(world: World, query: str, **args: object) -> dict[str, object]:

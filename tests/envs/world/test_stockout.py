@@ -492,12 +492,6 @@ def test_where_any_variant_counts_the_one_taken_unasked_can_be_bought(start: Sta
 SELLING_OUT = ("BUNDLE", "CART", "PD", "SUB")
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
-
-
 def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
     """Play the expert; returns whether a wanted thing was to sell out, and whether anything did."""
     episode = Episode(shop, EpisodeSpec(env_id, d, seed), "expert")

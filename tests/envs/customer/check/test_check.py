@@ -227,13 +227,12 @@ def _episode(shop: Shop, entry: dict[str, Any]) -> list[Utterance]:
     return found
 
 
-def test_wordings_by_a_better_hand_pass() -> None:
+def test_wordings_by_a_better_hand_pass(wide_shop: Shop) -> None:
     """Each line of the file words a message as a large model would, in its customer's manner."""
-    shop = Shop.open("synthetic:2000:0")
     entries = [json.loads(line) for line in REWORDINGS.read_text(encoding="utf-8").splitlines()]
     refused = []
     for entry in entries:
-        found = _episode(shop, entry)[entry["utterance"]].check(entry["text"])
+        found = _episode(wide_shop, entry)[entry["utterance"]].check(entry["text"])
         refused += [(found, entry["text"])] if found else []
     print(f"{len(entries) - len(refused)} of {len(entries)} pass")
     assert len(refused) <= len(entries) // 20, refused
