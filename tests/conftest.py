@@ -1,10 +1,14 @@
 """Real shops, and real servers on ports of this machine, made once for every process that runs tests.
 
+No test depends on how busy the machine is: it waits for an event, or lets time pass on a clock that it moves itself.
+
 The server's modules are imported when a test asks for one, so that the client's tests run without any extra.
 """
 
 from __future__ import annotations
 
+import asyncio
+import selectors
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -12,12 +16,53 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     import uvicorn
     from fastapi import FastAPI
 
     from ecom_rlve.envs.world.shop import Shop
+
+
+# How long an example takes, and how fast examples are made, is the machine's affair: no deadline, no check of speed.
+_ANY_SPEED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("fast", max_examples=100, derandomize=True, **_ANY_SPEED)
+settings.register_profile("slow", max_examples=2000, print_blob=True, **_ANY_SPEED)
+settings.load_profile("fast")
+
+
+class _Impatient(selectors.DefaultSelector):
+    """Lets time pass at once where there is nothing to do but wait."""
+
+    seconds = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(timeout if timeout is None else 0)
+        if timeout is not None and not ready:
+            self.seconds += timeout
+        return ready
+
+
+class _HurriedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time stands still while anything is to be done, and jumps to what is due next."""
+
+    def __init__(self) -> None:
+        self._impatient = _Impatient()
+        super().__init__(self._impatient)
+
+    def time(self) -> float:
+        return self._impatient.seconds
+
+
+@pytest.fixture
+def hurried() -> Iterator[asyncio.Runner]:
+    """Run coroutines that wait, without waiting: what is due first comes first, however busy the machine is.
+
+    Only for what stays in one thread: nobody waits for the work of another, or for an answer from outside.
+    """
+    with asyncio.Runner(loop_factory=_HurriedLoop) as runner:
+        yield runner
 
 
 @contextmanager

@@ -98,7 +98,7 @@ def test_cpu_share_compares_the_servers_alone() -> None:
 
 def test_the_quick_run_prints_every_ratio() -> None:
     command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench", "--quick"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     sizes = [f"{size:,}" for size in QUICK.sizes]
     for wanted in (

@@ -93,9 +93,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def api(shop: Shop, clock: Clock) -> Iterator[Callable[..., Http]]:
+def runner() -> Iterator[asyncio.Runner]:
+    """The event loop of the servers in process; in its place another test module may put one of its own."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture
+def api(shop: Shop, clock: Clock, runner: asyncio.Runner) -> Iterator[Callable[..., Http]]:
     """Make in-process clients of servers with the given settings."""
-    with asyncio.Runner() as runner, ExitStack() as stack:
+    with ExitStack() as stack:
 
         def made(voice: Voice | None = None, **settings: Any) -> Http:
             http = Http(create_app(Settings(**settings), shop=shop, now=clock, voice=voice), runner)
