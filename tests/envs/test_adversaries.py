@@ -305,19 +305,19 @@ def test_false_words_change_nothing(table: Table, env_id: str) -> None:
     assert trials_of_premises(table, env_id, 100, numbers=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", SINGLE)
 def test_false_numbers_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
     trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", [env_id for env_id in SINGLE if env_id in WORDED])
 def test_false_words_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
     trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", list(environments()))
 def test_nothing_changes_what_the_customer_does_in_thousands_of_trials(table: Table, env_id: str) -> None:
     assert trials_of(table, env_id, -(-ALL_TRIALS // len(environments()))) >= ALL_TRIALS / len(environments())

@@ -55,6 +55,7 @@ GUARANTEED = 500
 @pytest.mark.slow
 @pytest.mark.parametrize("d", range(13))
 @EVERY
+@pytest.mark.nightly
 def test_the_goal_is_reachable(wide_shop: Shop, env_id: str, d: int) -> None:
     """500 seeds at every difficulty from 0 to 12, in both styles: the solution scores exactly 1."""
     for seed in range(1000, 1000 + GUARANTEED):
@@ -75,6 +76,7 @@ def test_words_pick_out_exactly_what_is_acceptable(wide_shop: Shop, env_id: str)
 @pytest.mark.slow
 @pytest.mark.parametrize("d", range(13))
 @EVERY
+@pytest.mark.nightly
 def test_words_pick_out_exactly_what_is_acceptable_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:
     """500 seeds at every difficulty from 0 to 12."""
     for seed in range(1000, 1000 + GUARANTEED):

@@ -284,7 +284,7 @@ def test_every_environment_speaks_clean_sentences(wide_shop: Shop, env_id: str) 
     assert sum(heard(wide_shop, env_id, seed % 13, seed) for seed in range(65)) > 65 * 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("d", range(13))
 @pytest.mark.parametrize("env_id", environments())
 def test_every_environment_speaks_clean_sentences_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:

@@ -349,7 +349,7 @@ def test_a_missing_recording_is_an_error_that_names_its_key(
     assert not lenient.step("E", ASKS[0]).json()["done"]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_ten_thousand_messages_leak_nothing(shop: Shop, hostile: Hostile) -> None:
     variables = {f"ECOM_RLVE_{name.upper()}": str(value) for name, value in settings(hostile).items()}
 

@@ -15,7 +15,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
 SIZE = 300
-CASES = 1_000
+CASES = 500
 MUGS = Category("mugs", ("Kitchen", "Mugs"), "mug", "mugs", "color")
 
 

@@ -289,6 +289,7 @@ def test_every_attribute_has_words() -> None:
         assert after_noun(fact(name, value), Draws(stream(1, name)), [])
 
 
+@pytest.mark.slow
 def test_one_act_has_thousands_of_texts() -> None:
     lamp = Mention(*NOUNS[0], (fact("quantity", 1), fact("brand", "Northwick"), fact("price", 2499)))
     blanket = Mention(*NOUNS[1], (fact("material", "wool"), fact("color", "navy")))

@@ -162,6 +162,7 @@ def test_measured_shares_are_those_of_the_contract(store: Shop, d: int) -> None:
         assert chisquare(direct).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_the_target_is_uniform_over_places_and_statuses(store: Shop) -> None:
     places: Counter[int] = Counter()
     statuses, expected = Counter[OrderStatus](), Counter[OrderStatus]()

@@ -403,6 +403,7 @@ def test_after_a_fallback_a_refused_wish_does_not_stop_the_customer_from_confirm
     assert met
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", [3, 6, 9, 12])
 def test_the_share_of_wanted_things_among_stock_outs_is_the_axis(start: Start, difficulty: int) -> None:
     """Counted as drawn, over all episodes and over those in which something did sell out."""
@@ -420,6 +421,7 @@ def test_the_share_of_wanted_things_among_stock_outs_is_the_axis(start: Start, d
     assert fired > trials / 2
 
 
+@pytest.mark.slow
 def test_where_in_the_results_something_sells_out_does_not_tell_that_it_is_wanted(start: Start) -> None:
     """Of the unwanted things that go, none is nearer to the top in hits than in misses."""
     ranks: dict[bool, list[int]] = {False: [], True: []}
@@ -454,6 +456,7 @@ def test_a_miss_takes_no_notice_of_the_goal(start: Start) -> None:
     assert met > 20
 
 
+@pytest.mark.slow
 def test_which_variants_sell_out_in_a_miss_does_not_tell_a_wanted_product(start: Start) -> None:
     """In a wanted product and in any other, each place of the list goes as often."""
     places: dict[bool, list[int]] = {False: [0] * 6, True: [0] * 6}
