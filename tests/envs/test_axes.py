@@ -91,10 +91,8 @@ def omissions(episode: Episode) -> float:
 def degraded(episode: Episode) -> float:
     """Results that differ from those of a search without distractors."""
     clean = restarted(episode, eps_rank=0.0)
-    return sum(
-        one["product_id"] != other["product_id"]
-        for one, other in zip(*(search(each, "steel").result["results"] for each in (episode, clean)), strict=True)
-    )
+    pages = ([card["product_id"] for card in search(each, "steel").result["results"]] for each in (episode, clean))
+    return float(sum(one != other for one, other in zip(*pages, strict=True)))
 
 
 def stockouts(episode: Episode) -> float:
@@ -121,7 +119,7 @@ def noise(episode: Episode) -> float:
 
 def switches(episode: Episode) -> float:
     """Errands that the customer will interrupt."""
-    return sum(intent.is_interrupted for intent in episode.scenario.goal.intents)
+    return float(sum(intent.is_interrupted for intent in episode.scenario.goal.intents))
 
 
 def depth(episode: Episode) -> float:

@@ -120,7 +120,7 @@ def finds_substitutes(scenario: Scenario[Any]) -> bool:
     kept = [slot.fact.constraint for slot in scenario.slots if slot.name == "compatibility"]
     wished = [slot.fact.constraint for slot in scenario.slots if slot.name != "compatibility"]
     pool = [row for row in family(scenario, 0, kept) if row != goal.original]
-    return pool == goal.fitting.tolist() and tuple(wished) == goal.wished
+    return bool(pool == goal.fitting.tolist() and tuple(wished) == goal.wished)
 
 
 def finds_items(scenario: Scenario[Any]) -> bool:
@@ -192,10 +192,13 @@ def finds_order(scenario: Scenario[Any]) -> bool:
 def finds_rule(scenario: Scenario[Any]) -> bool:
     """Tell whether the situation as it is told has one value for each condition that bears on the figure."""
     goal, book = scenario.goal, scenario.world.book
-    told = {slot.name: slot.fact.constraint.value for slot in scenario.slots}
+    values = ((slot.name, slot.fact.constraint.value) for slot in scenario.slots)
+    told = {
+        name: value if isinstance(value, str) else int(value) for name, value in values if not isinstance(value, tuple)
+    }
     rule = book.rule(goal.question.topic)
     conditions = [adjustment.condition.name for adjustment in rule.adjustments]
-    figure = rule.figure({name: int(value) if isinstance(value, float) else value for name, value in told.items()})
+    figure = rule.figure(told)
     is_all = list(told) == conditions and len(scenario.slots) == len(told)
     return is_all and (goal.question.form != "figure" or figure == goal.truth)
 

@@ -109,7 +109,7 @@ def fewest_pages(shop: Shop, category: str, constraints: Sequence[Constraint]) -
         [each for each in exact if each.op is not Op.EQ or isinstance(each.value, str)],
         shop.catalog.rows_of_category(category),
     )
-    choices = []
+    choices: list[tuple[int, int, tuple[Constraint, ...]]] = []
     for size in range(min(len(either), _MOST_ALTERNATIVES) + 1):
         for chosen in combinations(either, size):
             pages = 0

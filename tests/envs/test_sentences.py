@@ -545,12 +545,18 @@ def holds(outcome: Outcome, said: str) -> bool:
     return said.startswith("$") and least <= int(said[1:]) and (below is None or int(said[1:]) < below)
 
 
+def check_return(scenario: Scenario[Any]) -> None:
+    """Require both of the order and of the product that is wanted in its place."""
+    check_orders("RETURN", scenario)
+    check_cards("RETURN", scenario)
+
+
 CHECKS: Mapping[str, Callable[[Scenario[Any]], None]] = {
     "BUNDLE": lambda scenario: check_cards("BUNDLE", scenario),
     "CART": lambda scenario: check_cards("CART", scenario),
     "PD": lambda scenario: check_cards("PD", scenario),
     "POLICY": check_policies,
-    "RETURN": lambda scenario: (check_orders("RETURN", scenario), check_cards("RETURN", scenario))[0],
+    "RETURN": check_return,
     "STATUS": lambda scenario: check_orders("STATUS", scenario),
     "SUB": lambda scenario: check_cards("SUB", scenario),
 }

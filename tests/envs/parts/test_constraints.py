@@ -103,7 +103,7 @@ def test_a_scan_before_the_distances_changes_nothing(shop: Shop, few: int, monke
     catalog = shop.catalog
 
     def drawn() -> list[tuple[object, list[int]]]:
-        found = []
+        found: list[tuple[object, list[int]]] = []
         for seed in range(60):
             rng = stream(seed, "scan")
             target = int(rng.integers(catalog.size))

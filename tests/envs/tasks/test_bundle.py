@@ -63,7 +63,8 @@ def cheapest(scenario: Scenario[BundleGoal]) -> list[str]:
     return [ids[need.cheapest] for need in scenario.goal.needs]
 
 
-def verdict(scenario: Scenario[BundleGoal], ids: list[str]) -> tuple[Fraction, bool]:
+def verdict(scenario: Scenario[BundleGoal], ids: list[str]) -> tuple[Any, bool]:
+    """Return the score, a fraction, which is compared with whole numbers too, and whether it is right."""
     found = ENVIRONMENT.verify(scenario, BundleAnswer(done=True, recommended_product_ids=ids))
     assert found.output_ids == tuple(ids)
     return found.r_task, found.correct
@@ -142,7 +143,7 @@ def meets(scenario: Scenario[BundleGoal], item: int, product_id: str) -> bool:
     price = scenario.world.shop.catalog.column("price").values
     cost = sum(int(np.nan_to_num(price[scenario.world.shop.catalog.row_of(each)])) for each in ids)
     penalty = max(Fraction(0), min(Fraction(1), Fraction(cost - scenario.goal.budget, scenario.goal.budget)))
-    return verdict(scenario, ids)[0] == 1 - penalty
+    return bool(verdict(scenario, ids)[0] == 1 - penalty)
 
 
 def misfit(scenario: Scenario[BundleGoal], item: int) -> str:

@@ -153,6 +153,7 @@ def test_measured_shares_are_those_of_the_contract(big_shop: Shop, d: int) -> No
     for seed in range(SEEDS):
         scenario, streams = draw(big_shop, d, seed)
         redraws += scenario.redraws
+        assert scenario.stockout is not None
         stockouts += scenario.stockout.hits
         left_out += Customer(CART, scenario, streams).left_out
         slots += len(scenario.slots)

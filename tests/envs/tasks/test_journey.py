@@ -80,7 +80,10 @@ def ended(episode: Episode) -> EpisodeResult:
 def starting_with(store: Shop, name: str, d: int, **axes: float) -> Episode:
     """Return the first episode whose first errand is of the named environment."""
     return next(
-        episode for seed in range(200) for episode in (start(store, d, seed, **axes),) if ids_of(episode)[0] == name
+        episode
+        for seed in range(200)
+        for episode in (start(store, d, seed, "turn", **axes),)
+        if ids_of(episode)[0] == name
     )
 
 
@@ -229,7 +232,7 @@ def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: st
     seed = starting_with(store, name, 0, **quiet).spec.seed
 
     def opened() -> tuple[Episode, dict[str, Any]]:
-        episode = start(store, 0, seed, **quiet)
+        episode = start(store, 0, seed, "turn", **quiet)
         action = solution(episode)
         while is_ready and not action.get("answer"):
             episode.step(action)
@@ -540,5 +543,5 @@ def test_what_was_taken_out_of_the_cart_and_put_in_again_counts(store: Shop) -> 
 
 def starting_with_seed(store: Shop, name: str, d: int, seed: int, **axes: float) -> Episode | None:
     """Return the journey of a seed where it begins with an errand, else None."""
-    episode = start(store, d, seed, **axes)
+    episode = start(store, d, seed, "turn", **axes)
     return episode if ids_of(episode)[0] == name else None

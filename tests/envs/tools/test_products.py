@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -18,10 +19,10 @@ from ecom_rlve.streams import Streams
 
 @pytest.fixture
 def world(shop: Shop) -> World:
-    return World(shop, axes_of(0), Streams("products"), tuple)
+    return World(shop, axes_of(0), Streams("products"))
 
 
-def search(world: World, query: str, **args: object) -> dict[str, object]:
+def search(world: World, query: str, **args: Any) -> dict[str, object]:
     return CATALOG_SEARCH.run(world, SearchArgs(query=query, limit=10, **args))
 
 
