@@ -7,7 +7,6 @@ import inspect
 import tomllib
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -37,7 +36,7 @@ def test_the_examples_print_what_they_show(path: Path, monkeypatch: pytest.Monke
 def test_the_client_s_example_plays_an_episode(live_url: str) -> None:
     """It is skipped above, where no server runs."""
     text = inspect.cleandoc(EcomEnv.__doc__ or "").replace(DEFAULT_URL, live_url).replace("# doctest: +SKIP", "")
-    names: dict[str, Any] = {"EcomEnv": EcomEnv, "policy": lambda _: {"answer": {"done": True}}}
+    names = {"EcomEnv": EcomEnv, "policy": lambda _: {"answer": {"done": True}}}
     example = doctest.DocTestParser().get_doctest(text, names, "EcomEnv", None, 0)
-    assert doctest.DocTestRunner().run(example) == (0, 1)
-    assert names["result"].done
+    assert doctest.DocTestRunner().run(example, clear_globs=False) == (0, 1)
+    assert example.globs["result"].done
