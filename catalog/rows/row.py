@@ -40,6 +40,7 @@ REQUIRED = ("parent_asin", "title")
 """A source without these has no products."""
 CONTINUATION: Mapping[str, object] = {"is_continuation": True}
 """Stands for a row that an earlier row of the same product has taken in."""
+# Counts are kept in 32 bits with a sign.
 _MAX_COUNT = 2**31 - 1
 _NO_DETAILS = (None, "", "None", "null")
 

@@ -39,6 +39,7 @@ Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
 RERANK_DEPTH = 256
 """Nearest rows that are ordered by their words; the rest follows by embedding alone."""
 _SUBFOLDER = "search"
+# Their vectors take 3 MiB.
 _CACHED_QUERIES = 4_096
 _POSTING_SHARE = 16
 """Above one row in this many, a scan of whole columns is cheaper than looking up rows one by one."""

@@ -34,12 +34,12 @@ from ecom_rlve.catalog.vectors.index import (
 )
 
 EXACT_ROWS = 60_000
-"""Filters that so many rows pass, or fewer, are answered exactly."""
+"""Filters that so many rows pass, or fewer, are answered exactly: 3 % of two million in a few milliseconds."""
 _ENOUGH = 20_000
 """Rows that pass a broad filter and are compared at least, where there are so many."""
 _FOUND = 256
 """Where the lists hold fewer rows than this, all rows are compared. Whatever k is, so many are looked for, so that k
-changes nothing but the length of the answer."""
+changes nothing but the length of the answer. A search re-ranks as many by their words."""
 _COUNTED = 1 << 19
 """Rows of a broad filter that are counted list by list; of more, a sample is, and no list passes for empty."""
 _FIRST_LISTS = 768

@@ -34,6 +34,7 @@ from ecom_rlve.server.transport.routes import chosen_request_id
 
 REFUSAL_WAIT_S = 5.0
 """Seconds a refused socket stays open: clients that write first would otherwise never read why."""
+# Close codes of the WebSocket protocol.
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000
