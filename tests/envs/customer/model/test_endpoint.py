@@ -142,14 +142,14 @@ def test_cut_off_words_are_known(chat: SimpleNamespace) -> None:
     assert not asyncio.run(chat.endpoint(app).complete(ASKED, 0)).is_whole
 
 
-def test_a_delay_is_a_timeout_and_not_tried_again(chat: SimpleNamespace) -> None:
+def test_a_delay_is_a_timeout_and_not_tried_again(chat: SimpleNamespace, hurried: asyncio.Runner) -> None:
     async def late(_: Any) -> str:
         await asyncio.sleep(600)
         return "Hi."
 
     app = chat.app(late)
     with pytest.raises(EndpointTimeoutError, match=r"within 0\.05 s"):
-        asyncio.run(chat.endpoint(app, timeout_s=0.05).complete(ASKED, 0))
+        hurried.run(chat.endpoint(app, timeout_s=0.05).complete(ASKED, 0))
     assert len(app.requests) == 1
 
 
