@@ -468,7 +468,7 @@ def test_every_difficulty_is_feasible(wide_shop: Shop, env_id: str) -> None:
     check(wide_shop, env_id, range(2))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("env_id", environments())
 def test_every_difficulty_is_feasible_on_many_seeds(wide_shop: Shop, env_id: str) -> None:
     check(wide_shop, env_id, range(100, 150))
@@ -485,7 +485,7 @@ def test_what_was_said_finds_what_is_wanted(big_shop: Shop, env_id: str) -> None
             played(big_shop, EpisodeSpec(env_id, d, seed))
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize("style", STYLES)
 @pytest.mark.parametrize("env_id", CHOOSING)
 def test_what_was_said_finds_what_is_wanted_on_many_seeds(big_shop: Shop, env_id: str, style: Style) -> None:
