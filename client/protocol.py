@@ -38,6 +38,7 @@ from ecom_rlve.models import Action, EpisodeState, ErrorCode, Observation, StepM
 
 FIRST_WAIT_S = 0.25
 LONGEST_WAIT_S = 8.0
+# Who leaves waits no longer: an episode that nobody ends is forgotten when it has been idle.
 GOODBYE_TIMEOUT_S = 5.0
 
 T = TypeVar("T")

@@ -28,6 +28,7 @@ from ecom_rlve.evaluation.statistics import clopper_pearson, paired_p_value
 from ecom_rlve.models import Style, Termination
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
+# The bounds of SPEC §11.
 _LAZY_FROM = 3
 _GUESS_GAP = 0.2
 _J_LEAST = 0.99

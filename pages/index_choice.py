@@ -12,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -74,10 +75,10 @@ def measure(name: str, index: VectorIndex, exact: FlatIndex, queries: NDArray[np
         found, wanted, times = [], [], []
         for query in queries[:100]:
             if rows is None:
-                some, seconds = timed(lambda query=query: index.search(query, DEPTH))
+                some, seconds = timed(partial(index.search, query, DEPTH))
                 wanted.append(exact.search(query, FIRST))
             else:
-                some, seconds = timed(lambda query=query, rows=rows: index.search_subset(query, rows, DEPTH))
+                some, seconds = timed(partial(index.search_subset, query, rows, DEPTH))
                 wanted.append(exact.search_subset(query, rows, FIRST))
             found.append(some[:FIRST])
             times.append(seconds)
@@ -94,17 +95,13 @@ def main(sizes: list[int]) -> None:
         some = grown(vectors, size)
         with tempfile.TemporaryDirectory() as room:
             files = [Path(room, name) for name in ("flat", "lists")]
-            flat, seconds = timed(lambda some=some: flat_index(some))
+            flat, seconds = timed(partial(flat_index, some))
             faiss.write_index(flat, os.fspath(files[0]))
             exact = FlatIndex(files[0], "")
             megabytes = [path.stat().st_size / 1e6 for path in files if path.exists()]
             print(f"{measure('flat', exact, exact, queries)} | {megabytes[0]:.0f} | {seconds:.1f} |", flush=True)
-            (centroids, list_of_row), cluster_seconds = timed(lambda some=some: clustered(some, 1))
-            lists, list_seconds = timed(
-                lambda some=some, centroids=centroids, list_of_row=list_of_row: inverted_lists(
-                    some, len(centroids), list_of_row
-                )
-            )
+            (centroids, list_of_row), cluster_seconds = timed(partial(clustered, some, 1))
+            lists, list_seconds = timed(partial(inverted_lists, some, len(centroids), list_of_row))
             faiss.write_index(lists, os.fspath(files[1]))
             index = InvertedIndex(files[1], exact, centroids, list_of_row, 1)
             probes_for(index, exact, queries)

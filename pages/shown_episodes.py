@@ -62,7 +62,8 @@ def shortest(shop: Shop, env_id: str) -> Shown:
     Raises ``LookupError`` if there is none.
     """
     played = (_played(shop, EpisodeSpec(env_id, _AT[env_id], seed)) for seed in range(_SEEDS))
-    fitting = [shown for shown in played if _is_telling(shown) and _WANTED.get(env_id, lambda _: True)(shown)]
+    is_wanted = _WANTED.get(env_id)
+    fitting = [shown for shown in played if _is_telling(shown) and (is_wanted is None or is_wanted(shown))]
     if not fitting:
         raise LookupError(f"no seed below {_SEEDS} gives a {env_id} episode to show")
     return min(fitting, key=lambda shown: (shown.length, shown.episode.spec.seed))

@@ -43,6 +43,7 @@ from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
 
 RETRY_AFTER_S = 5
+# Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
 _MAX_LOCATION = 100

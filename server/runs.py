@@ -18,7 +18,9 @@ from ecom_rlve.models import ResetRequest
 from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
 from ecom_rlve.server.openings import SEEDS
 
+# As long as an idle episode is kept by default.
 _GROUP_TTL_S = 3600.0
+# A client may name as many groups as it likes, at the cost of a reset each; the oldest go.
 _MOST_GROUPS = 100_000
 
 

@@ -40,6 +40,7 @@ REQUIRED = ("parent_asin", "title")
 """A source without these fields has no products."""
 CONTINUATION: Mapping[str, object] = {"is_continuation": True}
 """Takes the place of a row that belongs to the product of an earlier row."""
+# Counts are kept in 32 bits with a sign.
 _MAX_COUNT = 2**31 - 1
 _NO_DETAILS = (None, "", "None", "null")
 

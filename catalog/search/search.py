@@ -39,6 +39,7 @@ Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
 RERANK_DEPTH = 256
 """So many of the nearest rows are ordered by their words; the others follow in the order of their embeddings."""
 _SUBFOLDER = "search"
+# Their vectors take 3 MiB.
 _CACHED_QUERIES = 4_096
 _POSTING_SHARE = 16
 """If more than one row in so many must be looked up, a scan of whole columns is cheaper."""

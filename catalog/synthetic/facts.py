@@ -25,10 +25,13 @@ BRANDS_PER_KIND = 9
 BRAND, MODEL, FIRST_ATTRIBUTE = 0, 1, 2
 """Columns of the table."""
 
+# Cents of prices as shops write them, and how often.
 _ENDINGS = np.array([99, 49, 95, 0, 50])
 _ENDING_WEIGHTS = np.array([0.5, 0.15, 0.1, 0.2, 0.05])
+# A product with twice as much of what is better the more there is costs 15 % more.
 _POWER_OF_PRICE = 0.2
 _NO_GAP = -1
+# Keys are signed numbers of 64 bits.
 _LARGEST_KEY = 2**62
 
 Codes = NDArray[np.int64]

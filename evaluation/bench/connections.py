@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length:"
+# Opcodes of whole frames, and the bit of a frame that is masked.
 _TEXT, _CLOSE = 0x81, 0x88
 _MASKED = 0x80
 _ERROR = b'{"type": "error"'

@@ -25,6 +25,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import calm_garbage_collection
 
 _LEVELS = (0, 3, 6, 9, 12)
+# Far beyond the seeds that are measured.
 _WARM_SEEDS = 2**40
 
 

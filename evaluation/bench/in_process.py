@@ -26,8 +26,10 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.server.app import calm_garbage_collection
 
+# Far beyond the seeds that are measured: nothing is warm that an episode brings itself.
 _WARM_SEEDS, _RESET_SEEDS = 2**40, 2**41
 _VIEWS = 100
+# Turns enough for every view.
 _LONG = (("t_max", 1000.0),)
 
 

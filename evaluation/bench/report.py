@@ -12,10 +12,13 @@ from ecom_rlve.evaluation.bench.plan import Plan
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.evaluation.bench.wire import Comparison, Pair
 
+# From the smallest catalog to the largest, 100 times its size: no reset may go through all products.
 RESET_RATIO_MOST = 1.3
 EACH_RATIO_MOST = 1.5
+# The public ancestor plays 25 to 36 in a second on as many products.
 EPISODES_LEAST = 1000.0
 SHARE_LEAST: dict[Transport, float] = {"http": 0.5, "ws": 0.6}
+# Of 256 sockets: a stock OpenEnv server has a thread for each.
 THREADS_MOST = 64
 _NAMES: dict[Transport, str] = {"http": "HTTP", "ws": "WebSocket"}
 _EASIEST = "0"

@@ -27,6 +27,7 @@ from ecom_rlve.evaluation.local_server import server_process
 SHARE_WANTED = 0.9
 _ASK = {"assistant_message": "Which colour do you want?"}
 _VIEW = {"tool_calls": [{"name": "cart_view", "args": {}}]}
+# One episode lasts through all its tool steps.
 _LONG = {"t_max": 1000}
 _CATALOG = "synthetic:1000:0"
 _DONE = b'"done":true'

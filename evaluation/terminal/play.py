@@ -70,23 +70,28 @@ class Game:
                 return self._send({"assistant_message": text})
             case Answer(fields):
                 return self._send({"answer": fields})
+            case Word("send") if self._calls:
+                return self._send({})
+            case Word(name):
+                self._look(name)
+                return name != "quit"
             case Call():
                 self._collect(command)
-            case Word("send"):
-                if self._calls:
-                    return self._send({})
-                self._note("Nothing is collected; type words for the customer, a tool call, or /help.")
-            case Word("clear"):
-                self._calls.clear()
-            case Word("tools"):
-                self._note("\n".join(signature(schema) for schema in self._schemas))
-            case Word("state"):
-                show_state(self._console, self._env.state())
-            case Word("help"):
-                self._note(HELP)
-            case Word("quit"):
-                return False
         return True
+
+    def _look(self, word: str) -> None:
+        """Carry out a command that sends nothing to the server's episode."""
+        match word:
+            case "send":
+                self._note("Nothing is collected; type words for the customer, a tool call, or /help.")
+            case "clear":
+                self._calls.clear()
+            case "tools":
+                self._note("\n".join(signature(schema) for schema in self._schemas))
+            case "state":
+                show_state(self._console, self._env.state())
+            case "help":
+                self._note(HELP)
 
     def _collect(self, call: Call) -> None:
         budget = self._last.observation.tool_calls_left if self._last else 0

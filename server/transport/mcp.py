@@ -10,6 +10,7 @@ from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.server.errors import InvalidJsonError, translate
 from ecom_rlve.server.transport.limits import parse_json
 
+# The codes of JSON-RPC 2.0.
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
 _METHOD_NOT_FOUND = -32601

@@ -37,6 +37,7 @@ from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json, read_body
 
 Handler = Callable[[Request], Awaitable[Response]]
+# As long as OpenEnv lets an episode's id be.
 _MAX_ID = 255
 _ENV = {"name": "env", "in": "path", "required": True, "schema": {"type": "string"}}
 _EPISODE_ID = {"name": "episode_id", "required": True, "schema": {"type": "string", "maxLength": _MAX_ID}}

@@ -34,6 +34,7 @@ from ecom_rlve.server.transport.routes import chosen_request_id
 
 REFUSAL_WAIT_S = 5.0
 """Seconds that a refused socket stays open, so that clients that write first can read why."""
+# Close codes of the WebSocket protocol.
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000

@@ -19,11 +19,6 @@ SHOWN = [name for name in environments() if name != "CART"]
 """CART has a page of its own."""
 
 
-@pytest.fixture(scope="module")
-def default_shop() -> Shop:
-    return Shop.open("synthetic")
-
-
 def block(root: Path, name: str) -> str:
     """Return a marked block of the page."""
     return (root / PAGE).read_text().partition(f"<!-- {name} -->\n")[2].partition(f"\n<!-- /{name} -->")[0]
@@ -39,12 +34,12 @@ def test_every_environment_is_described(root: Path, env_id: str) -> None:
 
 
 @pytest.mark.parametrize("env_id", SHOWN)
-def test_the_transcript_happens_and_earns_what_is_worked_out(root: Path, default_shop: Shop, env_id: str) -> None:
+def test_the_transcript_happens_and_earns_what_is_worked_out(root: Path, big_shop: Shop, env_id: str) -> None:
     sums, lines = block(root, f"{env_id} by hand"), block(root, f"{env_id} transcript").splitlines()
     spec, total = SPEC.search(sums), TOTAL.search(sums)
     assert spec is not None
     assert total is not None
-    episode = Episode(default_shop, EpisodeSpec(env_id, int(spec["difficulty"]), int(spec["seed"])), "shown")
+    episode = Episode(big_shop, EpisodeSpec(env_id, int(spec["difficulty"]), int(spec["seed"])), "shown")
     heard = [episode.opening.user_message]
     for action in (json.loads(line.removeprefix("agent")) for line in lines if line.startswith("agent")):
         said = episode.step(action).user_message

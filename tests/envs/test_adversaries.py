@@ -8,7 +8,7 @@ value is said whose slot was not told.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from typing import Any
@@ -141,7 +141,7 @@ def another_word(intent: Intent[Any], slot: Slot) -> str:
     constraint, kind = slot.fact.constraint, slot.fact.kind
     if not isinstance(constraint.value, str):
         return ""
-    others: tuple[str, ...] = kind.values if kind is not None else ()
+    others: Sequence[str] = kind.values if kind is not None else ()
     if kind is None and constraint.attribute in LABELS and slot.name not in ("variant", "brand"):
         others = intent.world.shop.catalog.column(constraint.attribute).vocabulary or ()
     # A value that is the name of another fact ("price" as a priority) would ask for that one too.
@@ -206,13 +206,13 @@ def trials_with(
     goal, slots = episode.goal_json(), all_slots(episode)
     message = words.format(**places)
     heard, told, trials = [], opening, 0
-    for said in (message, message, "Anything else?"):
+    for at, line in enumerate((message, message, "Anything else?")):
         if episode.done:
             break
-        acts, text, turns_left = table.say(episode, said)
+        acts, text, turns_left = table.say(episode, line)
         heard.append((acts, text, turns_left))
         told += acts
-        trials += said is message
+        trials += at < 2
         assert not leaks(episode, told, text), (env_id, message, text)
         assert ActKind.CONFIRM not in {act.kind for act in acts}, (env_id, message, text)
     twins = [twin_of(table, env_id, d, seed, neutral.format(**places), len(heard)) for neutral in neutrals]
@@ -300,19 +300,19 @@ def test_false_words_change_nothing(table: Table, env_id: str) -> None:
     assert trials_of_premises(table, env_id, 100, numbers=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", SINGLE)
 def test_false_numbers_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
     trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", [env_id for env_id in SINGLE if env_id in WORDED])
 def test_false_words_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
     trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=False)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("env_id", list(environments()))
 def test_nothing_changes_what_the_customer_does_in_thousands_of_trials(table: Table, env_id: str) -> None:
     assert trials_of(table, env_id, -(-ALL_TRIALS // len(environments()))) >= ALL_TRIALS / len(environments())

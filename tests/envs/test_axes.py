@@ -56,12 +56,6 @@ VALUES: Mapping[str, tuple[float, ...]] = {
 """Rising values of each axis."""
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment at :data:`DIFFICULTY`."""
-    return Shop.open("synthetic:2000:0")
-
-
 def parts(episode: Episode) -> list[Intent[Any]]:
     """Return the episode's intents: its own, or those of its errands."""
     return list(episode.scenario.intents)
@@ -96,10 +90,8 @@ def omissions(episode: Episode) -> float:
 def degraded(episode: Episode) -> float:
     """Results that differ from those of a search without distractors."""
     clean = restarted(episode, eps_rank=0.0)
-    return sum(
-        one["product_id"] != other["product_id"]
-        for one, other in zip(*(search(each, "steel").result["results"] for each in (episode, clean)), strict=True)
-    )
+    pages = ([card["product_id"] for card in search(each, "steel").result["results"]] for each in (episode, clean))
+    return float(sum(one != other for one, other in zip(*pages, strict=True)))
 
 
 def stockouts(episode: Episode) -> float:
@@ -126,7 +118,7 @@ def noise(episode: Episode) -> float:
 
 def switches(episode: Episode) -> float:
     """Errands that the customer will interrupt."""
-    return sum(intent.is_interrupted for intent in episode.scenario.intents)
+    return float(sum(intent.is_interrupted for intent in episode.scenario.intents))
 
 
 def depth(episode: Episode) -> float:

@@ -206,12 +206,6 @@ TURNS, TURNS_OF_ERRAND = 5, 2
 """Before an answer; of a journey's errand so few that hardly any customer loses patience before all were begun."""
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
-
-
 def chatter(episode: Episode) -> Iterator[str]:
     """Play some turns of questions, claims, proposals and work in each errand; yields all that the customer says."""
     rng = stream(episode.spec.seed, "chatter", episode.environment.about.id)
@@ -288,7 +282,7 @@ def test_every_environment_speaks_clean_sentences(wide_shop: Shop, env_id: str) 
     assert sum(heard(wide_shop, env_id, seed % 13, seed) for seed in range(65)) > 65 * 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("d", range(13))
 @pytest.mark.parametrize("env_id", environments())
 def test_every_environment_speaks_clean_sentences_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:

@@ -108,7 +108,7 @@ def fewest_pages(shop: Shop, category: str, constraints: Sequence[Constraint]) -
         [each for each in exact if each.op is not Op.EQ or isinstance(each.value, str)],
         shop.catalog.rows_of_category(category),
     )
-    choices = []
+    choices: list[tuple[int, int, tuple[Constraint, ...]]] = []
     for size in range(min(len(either), _MOST_ALTERNATIVES) + 1):
         for chosen in combinations(either, size):
             pages = 0
@@ -431,12 +431,6 @@ class IdealAsker:
         episode = self._episode
         at = episode.scenario.intents.index(episode.intent)
         return self._errands.setdefault(at, Errand(episode.intent, episode.customer, episode.spec.style))
-
-
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products."""
-    return Shop.open("synthetic:2000:0")
 
 
 def played(shop: Shop, spec: EpisodeSpec) -> Need:

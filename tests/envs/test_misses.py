@@ -13,8 +13,8 @@ MISS = (("eps_rank", 0.0), ("p_noise", 0.0), ("p_oos", 0.0), ("t_max", 200.0))
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def search(kind: str) -> dict[str, Any]:

@@ -14,8 +14,8 @@ SILENT = (("p_missing", 1.0), ("p_noise", 0.0), ("t_max", 100.0))
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def started(store: Shop, env_id: str, seed: int) -> Episode:

@@ -14,8 +14,8 @@ from ecom_rlve.models import EpisodeResult, Style
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn") -> EpisodeResult:

@@ -75,13 +75,12 @@ def test_shares_are_shares(texts: Iterable[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def sittings() -> list[Sitting]:
-    shop = Shop.open("synthetic:2000:0")
+def sittings(wide_shop: Shop) -> list[Sitting]:
     specs = specs_of(list(environments()), 16)
 
     async def both() -> list[Sitting]:
         voices = {"template": TemplateOnly(), "brief": Brief()}
-        return [await sit(name, voice, shop, specs, 4, lambda: None) for name, voice in voices.items()]
+        return [await sit(name, voice, wide_shop, specs, 4, lambda: None) for name, voice in voices.items()]
 
     return asyncio.run(both())
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -215,4 +214,4 @@ def _print(tally: Tally, figures: str, episodes: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(typer.run(main))
+    typer.run(main)

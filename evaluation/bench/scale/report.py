@@ -9,6 +9,7 @@ from ecom_rlve.evaluation.bench.report import Target
 from ecom_rlve.evaluation.bench.scale.memory import Memory
 from ecom_rlve.evaluation.bench.scale.sample import SearchSample, WorkerSample
 
+# Files are mapped: opening reads next to nothing, and a second worker shares what the first one holds.
 OPEN_MOST_S = 2.0
 ADDED_MOST = 0.15
 RECALL_LEAST = 0.95

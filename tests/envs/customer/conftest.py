@@ -156,7 +156,7 @@ def chat() -> SimpleNamespace:
     """Return what makes endpoints in this process: ``chat.app``, ``chat.raw``, ``chat.says``, ``chat.endpoint``."""
 
     def endpoint(app: ChatApp, breaker: Breaker | None = None, **settings: Any) -> Endpoint:
-        chosen = {"base_url": "http://model/v1", "model": "model", "longest_wait_s": 0.01, "timeout_s": 5.0, **settings}
+        chosen = {"base_url": "http://model/v1", "model": "model", "longest_wait_s": 0.01, **settings}
         return Endpoint(EndpointSettings(**chosen), breaker, transport=httpx.ASGITransport(app=app))
 
     return SimpleNamespace(app=ChatApp, raw=Raw, says=completion, endpoint=endpoint)

@@ -277,10 +277,11 @@ def test_any_text_is_read_or_refused(text: str, style: Style) -> None:
     ids=lambda text: repr(text[:24]),
 )
 def test_reading_takes_linear_time(text: str) -> None:
-    started = time.perf_counter()
+    # The thread's own time: no other work on the machine adds to it.
+    started = time.thread_time()
     with pytest.raises(FormatFailureError):
         parse({"text": text}, grammar())
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_the_last_of_two_equal_keys_counts() -> None:

@@ -29,6 +29,7 @@ def test_the_seed_is_as_the_authors_describe_their_episode(start: Start) -> None
     episode = start(1, SEED)
     (item,) = episode.goal_json()["items"]
     assert (item["variant_id"], item["quantity"]) == (None, 1)
+    assert episode.intent.stockout is not None
     assert not episode.intent.stockout.plan.hits
     assert episode.customer.left_out == 0
     assert episode.opening.max_turns == 4
@@ -70,7 +71,9 @@ def test_episodes_like_it_score_the_same(start: Start) -> None:
     for seed in range(150):
         episode = start(1, seed)
         (item,) = episode.goal_json()["items"]
-        if item["variant_id"] or episode.customer.left_out or episode.intent.stockout.plan.hits:
+        plan = episode.intent.stockout.plan
+        assert plan is not None
+        if item["variant_id"] or episode.customer.left_out or plan.hits:
             continue
         found = episode.step(
             {"tool_calls": [{"name": "catalog_search", "args": {"query": episode.opening.user_message, "limit": 10}}]}

@@ -23,8 +23,8 @@ QUESTIONS = ("Anything else?", "Which brand and color do you want?", "What is yo
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def solved(store: Shop, spec: EpisodeSpec, **options: Any) -> Trace:

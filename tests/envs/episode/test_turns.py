@@ -15,6 +15,7 @@ from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.models import EpisodeResult, Observation, Termination
 
 Start = Callable[..., Episode]
@@ -302,11 +303,18 @@ def test_a_question_answered_beside_a_correction_is_not_excused(start: Start, sh
     assert observation.turns_left == observation_before - 1
 
 
+def plan_of(episode: Episode) -> StockoutPlan:
+    """Return what is to sell out."""
+    plan = episode.intent.stockout.plan
+    assert plan is not None
+    return plan
+
+
 def stock_out_episodes(start: Start, kind: str, style: str = "turn") -> Iterator[Episode]:
     """Yield episodes in which a wanted thing has sold out and the agent has not seen it yet."""
     for seed in range(60):
         episode = start(3, seed, style=style, t_max=60, p_oos=1.0, p_noise=0.0, p_missing=0.0, eps_rank=0.0)
-        plan = episode.intent.stockout.plan
+        plan = plan_of(episode)
         if plan.kind != kind:
             continue
         for item in episode.goal_json()["items"]:
@@ -323,7 +331,7 @@ def shop_row(episode: Episode, product_id: str) -> int:
 
 
 def sold_out_noun(episode: Episode) -> str:
-    return episode.intent.subjects[episode.intent.stockout.plan.item].singular
+    return episode.intent.subjects[plan_of(episode).item].singular
 
 
 @pytest.mark.parametrize("kind", ["product", "variant"])
@@ -343,7 +351,7 @@ def test_meeting_a_stock_out_is_excused_once(kind: str, start: Start) -> None:
     episodes = list(stock_out_episodes(start, kind))
     assert len(episodes) >= 5
     for episode in episodes:
-        item = wanted(episode, episode.intent.stockout.plan.item)
+        item = wanted(episode, plan_of(episode).item)
         adding = act({"name": "cart_add", "args": {key: value for key, value in item.items() if value is not None}})
         turn = episode.turns_left
         observation = episode.step(adding)
@@ -358,7 +366,7 @@ def test_meeting_a_stock_out_is_excused_once(kind: str, start: Start) -> None:
 def test_meeting_a_stock_out_while_learning_something_else_is_not_excused(start: Start) -> None:
     episode = next(stock_out_episodes(start, "product"))
     world = episode.intent.world
-    item = wanted(episode, episode.intent.stockout.plan.item)
+    item = wanted(episode, plan_of(episode).item)
     unread = next(row for row in range(world.shop.catalog.size) if row not in world.variants_read)
     variants = {"name": "catalog_get_variants", "args": {"product_id": world.shop.catalog.ids[unread]}}
     adding = {"name": "cart_add", "args": {key: value for key, value in item.items() if value is not None}}

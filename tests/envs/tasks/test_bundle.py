@@ -42,8 +42,8 @@ QUESTIONS = {
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def drawn(store: Shop, d: int, seed: int, split: Split = "train", **axes: float) -> Intent[BundleGoal]:
@@ -65,7 +65,8 @@ def cheapest(intent: Intent[BundleGoal]) -> list[str]:
     return [ids[need.cheapest] for need in intent.goal.needs]
 
 
-def verdict(intent: Intent[BundleGoal], ids: list[str]) -> tuple[Fraction, bool]:
+def verdict(intent: Intent[BundleGoal], ids: list[str]) -> tuple[Any, bool]:
+    """Return the score, a fraction, which is compared with whole numbers too, and whether it is right."""
     found = ENVIRONMENT.verify(intent, BundleAnswer(done=True, recommended_product_ids=ids))
     assert found.output_ids == tuple(ids)
     return found.r_task, found.correct
@@ -144,7 +145,7 @@ def meets(intent: Intent[BundleGoal], item: int, product_id: str) -> bool:
     price = intent.world.shop.catalog.column("price").values
     cost = sum(int(np.nan_to_num(price[intent.world.shop.catalog.row_of(each)])) for each in ids)
     penalty = max(Fraction(0), min(Fraction(1), Fraction(cost - intent.goal.budget, intent.goal.budget)))
-    return verdict(intent, ids)[0] == 1 - penalty
+    return bool(verdict(intent, ids)[0] == 1 - penalty)
 
 
 def misfit(intent: Intent[BundleGoal], item: int) -> str:

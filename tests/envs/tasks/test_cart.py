@@ -155,6 +155,7 @@ def test_measured_shares_are_those_of_the_contract(big_shop: Shop, d: int) -> No
     for seed in range(SEEDS):
         intent, _streams = draw(big_shop, d, seed)
         redraws += intent.redraws
+        assert intent.stockout is not None
         stockouts += intent.stockout.plan.hits
         left_out += Customer(intent).left_out
         slots += len(intent.slots)
@@ -178,6 +179,7 @@ def test_measured_shares_are_those_of_the_contract(big_shop: Shop, d: int) -> No
     assert set(units) <= {1, 2, 3, 4}
 
 
+@pytest.mark.slow
 def test_the_wanted_variant_is_uniform_over_places_and_over_the_products_own(big_shop: Shop) -> None:
     places: dict[int, Counter[int]] = {}
     own = expected = variance = 0.0
@@ -241,7 +243,7 @@ def test_who_knows_the_goal_scores_exactly_one_within_the_budgets(big_shop: Shop
         assert result.effective_turns <= episode.axes.t_max
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("split", ["train", "eval", "test"])
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_who_knows_the_goal_scores_exactly_one_in_every_split(big_shop: Shop, style: Style, split: Split) -> None:

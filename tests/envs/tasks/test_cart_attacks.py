@@ -216,7 +216,7 @@ def test_no_deaf_program_beats_the_blind_bound(big_shop: Shop, d: int) -> None:
     hunt(big_shop, d, programs=4, tries=5, trials=120 if d == 0 else 30)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("d", LEVELS)
 def test_no_deaf_program_beats_the_blind_bound_in_a_long_search(big_shop: Shop, d: int) -> None:
     hunt(big_shop, d, programs=100, tries=30, trials=1200)
@@ -320,6 +320,7 @@ def test_a_turn_of_a_tool_at_a_time_is_no_free_turn(big_shop: Shop) -> None:
         assert steps <= episode.axes.b_tool * 2 * episode.axes.t_max + 1
 
 
+@pytest.mark.slow
 def test_a_stock_out_is_seen_as_often_for_wanted_and_unwanted_kinds(big_shop: Shop) -> None:
     """At d=0 nothing wanted ever sells out; what does sell out must not gather around the wanted kind.
 

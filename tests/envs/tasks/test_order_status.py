@@ -38,8 +38,8 @@ SEEDS = 120
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def draw(store: Shop, d: int, seed: int, split: Split = "train") -> tuple[Intent[StatusGoal], Streams]:
@@ -164,6 +164,7 @@ def test_measured_shares_are_those_of_the_contract(store: Shop, d: int) -> None:
         assert chisquare(direct).pvalue > 0.001
 
 
+@pytest.mark.slow
 def test_the_target_is_uniform_over_places_and_statuses(store: Shop) -> None:
     places: Counter[int] = Counter()
     statuses, expected = Counter[OrderStatus](), Counter[OrderStatus]()

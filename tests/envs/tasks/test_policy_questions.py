@@ -157,6 +157,7 @@ def test_no_message_tells_an_unsaid_fact(begin: Callable[..., Episode]) -> None:
                 assert spellings(slot.fact)[0] not in text
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda question: question.key)
 def test_no_answer_to_a_template_is_right_more_often_than_one_time_in_a_hundred(question: Question) -> None:
     topic = TOPICS[question.topic]
@@ -175,6 +176,7 @@ def test_no_answer_to_a_template_is_right_more_often_than_one_time_in_a_hundred(
     assert max(truths.values()) <= 0.012 * SEEDS
 
 
+@pytest.mark.slow
 def test_templates_are_drawn_evenly_and_many(begin: Callable[..., Episode]) -> None:
     drawn = Counter(begin(0, seed).intent.goal.question.key for seed in range(1000))
     assert len(drawn) == len(QUESTIONS)

@@ -31,8 +31,8 @@ QUIET = {"p_missing": 0.0, "p_noise": 0.0}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def start(shop: Shop, d: int, seed: int, style: str = "turn", **axes: float) -> Episode:
@@ -55,7 +55,8 @@ def solve(episode: Episode, _: Observation) -> dict[str, Any]:
     return action
 
 
-def judged(intent: Intent[DiscoveryGoal], ids: list[str]) -> tuple[Fraction, bool, tuple[str, ...]]:
+def judged(intent: Intent[DiscoveryGoal], ids: list[str]) -> tuple[Any, bool, tuple[str, ...]]:
+    """Return the score, a fraction, which is compared with whole numbers too, whether it is right, and the ids."""
     verdict = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=ids))
     return verdict.r_task, verdict.correct, verdict.output_ids
 
@@ -100,7 +101,7 @@ def test_the_words_tell_the_goal(shop: Shop) -> None:
     misread = []
     for d in range(13):
         for seed in range(10):
-            episode = start(shop, d, seed, **QUIET)
+            episode = start(shop, d, seed, "turn", **QUIET)
             goal = episode.intent.goal
             wishes = read_wishes(episode.opening.user_message, *vocabulary(shop, goal.category))
             words = {c.attribute: c.value for c in goal.constraints if isinstance(c.value, str | tuple)}
@@ -295,7 +296,7 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
             ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
             ("k_rec", 2), ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
-            moved = start(shop, 6, seed, **{axis: value})
+            moved = start(shop, 6, seed, "turn", **{axis: value})
             other = moved.goal_json()
             k = 2 if axis == "k_rec" else min(5, len(base.intent.goal.fitting))
             assert len(other.pop("recommended_product_ids")) == k

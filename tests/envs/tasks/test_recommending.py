@@ -21,8 +21,8 @@ PRIORITY = {"PD": 1, "SUB": 0}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:4000:0")
+def shop(big_shop: Shop) -> Shop:
+    return big_shop
 
 
 def start(shop: Shop, env_id: str, d: int, seed: int) -> Episode:

@@ -48,8 +48,8 @@ ABOUT_LINE = ("order_date", "order_total", "price_paid", "units_bought")
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def draw(store: Shop, d: int, seed: int, split: Split = "train") -> tuple[Drawn, Streams]:

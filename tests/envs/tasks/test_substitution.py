@@ -54,7 +54,8 @@ def solve(episode: Episode, _: Observation) -> dict[str, Any]:
     return action
 
 
-def judged(intent: Intent[SubstitutionGoal], ids: list[str]) -> tuple[Fraction, bool]:
+def judged(intent: Intent[SubstitutionGoal], ids: list[str]) -> tuple[Any, bool]:
+    """Return the score, a fraction, which is compared with whole numbers too, and whether it is right."""
     verdict = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=ids))
     assert verdict.output_ids == tuple(ids)
     return verdict.r_task, verdict.correct
@@ -123,7 +124,7 @@ def test_the_words_tell_the_goal(shop: Shop) -> None:
     """The title names one product of the category; with its card the words say what must stay and what is wished."""
     for d in range(13):
         for seed in range(10):
-            episode = start(shop, d, seed, **QUIET)
+            episode = start(shop, d, seed, "turn", "train", **QUIET)
             goal, text = episode.intent.goal, episode.opening.user_message
             card = dict(shop.full_card(goal.original))
             assert f'"{card["title"]}"' in text
@@ -179,7 +180,7 @@ def test_gains_can_be_computed_from_what_an_agent_sees(shop: Shop) -> None:
         alike = [sum(_alike(original, card, name, facets["ranges"]) for name in names) for card in cards]
         low, high = min(alike), max(alike)
         share = float(similarity_weight(intent.world.axes.d))
-        met = sum(satisfied(catalog, constraint, goal.fitting).astype(float) for constraint in goal.wished)
+        met = np.sum([satisfied(catalog, constraint, goal.fitting) for constraint in goal.wished], axis=0)
         gains = ENVIRONMENT.gains_now(intent)
         for at, row in enumerate(rows):
             similar = (alike[at] - low) / (high - low) if high > low else 1.0
@@ -313,7 +314,7 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
             ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
             ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
-            moved = start(shop, 6, seed, **{axis: value})
+            moved = start(shop, 6, seed, "turn", "train", **{axis: value})
             assert moved.goal_json() == goal, axis
             assert (moved.opening.user_message == base.opening.user_message) or axis in ("p_missing", "p_noise")
         for k in (2, 4, 6):

@@ -48,12 +48,14 @@ def test_families_of_three_distinct_rows(shop: Shop, big_shop: Shop, d: int, is_
         assert {len(rows) for rows in found.values()} == {3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 6, 12])
 def test_a_target_is_there_with_probability_one_half(big_shop: Shop, d: int) -> None:
     seen = [row in world.history for world, targets in worlds(big_shop, d, 600) for row in targets]
     assert binomtest(sum(seen), len(seen), 0.5).pvalue > ALPHA, sum(seen) / len(seen)
 
 
+@pytest.mark.slow
 def test_targets_of_one_episode_are_there_independently(big_shop: Shop) -> None:
     table = [[0, 0], [0, 0]]
     for world, targets in worlds(big_shop, 3, 900):
@@ -61,6 +63,7 @@ def test_targets_of_one_episode_are_there_independently(big_shop: Shop) -> None:
     assert fisher_exact(np.array(table)).pvalue > ALPHA, table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 6])
 def test_positions_tell_nothing(big_shop: Shop, d: int) -> None:
     """Neither the place in the whole list nor the order within the family nor the family's order is the target's."""
@@ -98,6 +101,7 @@ def _statistics(world: World, row: int) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_no_statistic_of_an_entry_tells_the_target(big_shop: Shop) -> None:
     """Within its family, and among all families' members, the target is one of many."""
     wanted: dict[str, list[float]] = {}
@@ -116,6 +120,7 @@ def test_no_statistic_of_an_entry_tells_the_target(big_shop: Shop) -> None:
             assert mannwhitneyu(values, others[name]).pvalue > ALPHA, name
 
 
+@pytest.mark.slow
 def test_a_family_with_the_target_looks_like_one_without(big_shop: Shop) -> None:
     """Whether the target is there, or only lookalikes of it, leaves no trace in the family."""
     spreads: dict[bool, list[float]] = {False: [], True: []}
