@@ -153,9 +153,11 @@ def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
         shown = started.intent.world.shown
         if any(item is not None and item.row not in shown for item in goal.items):
             return None
-    result, plan = observation.result, started.intent.stockout
+    result, stockout = observation.result, started.intent.stockout
     caused = len(taken) - 2
-    if result is None or not result.is_correct or started.customer_caused != caused or plan is None or plan.hits:
+    if result is None or not result.is_correct or started.customer_caused != caused:
+        return None
+    if stockout is None or stockout.plan.hits:
         return None
     if "'" in json.dumps(taken):
         return None

@@ -72,7 +72,7 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
     agent = make_agent("expert", spec.env_id, spec.seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     actions = []
     while not step.done:
         action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}

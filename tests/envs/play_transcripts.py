@@ -18,6 +18,7 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
@@ -85,12 +86,12 @@ def transcript(number: int, shop: Shop) -> bytes:
     episode = Episode(shop, spec, f"episode-{number}")
     agent = Oracle(shop) if number % 3 == 2 else make_agent("expert", "CART", number)
     seen = [episode.opening.model_dump_json(exclude_unset=True)]
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:
         action = agent.act(step)
         observation = episode.step(action)
         seen += [json.dumps(action, sort_keys=True), observation.model_dump_json(exclude_unset=True)]
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     return "\n".join(seen).encode()
 
 

@@ -32,9 +32,10 @@ import pytest
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.errand import Intent
+from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.envs.parts.recommendation import RecommendingEnvironment
 from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tasks.bundle.needs import acceptable
@@ -55,6 +56,12 @@ _MOST_ALTERNATIVES = 3
 Call = dict[str, Any]
 Plan = tuple[tuple[Any, ...], Iterator[Call]]
 """What is looked for, and the calls that look for it, one after another."""
+
+
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
 
 
 class Need(NamedTuple):
@@ -224,7 +231,8 @@ class Errand:
                 for row in (next(filter(world.shown.__contains__, rows), None) for rows in fitting)
                 if row is not None
             ]
-        best = self.task.gains_now(intent).best_rows(world.shop.catalog.size)  # type: ignore[attr-defined]
+        assert isinstance(self.task, RecommendingEnvironment)
+        best = self.task.gains_now(intent).best_rows(world.shop.catalog.size)
         return [ids[row] for row in best if row in world.shown][: world.axes.k_rec]
 
     def _has_seen_enough(self) -> bool:
@@ -258,7 +266,7 @@ class Errand:
 
     def _of_bundle(self) -> Iterator[Plan]:
         intent = self.intent
-        yield from self._look_again(intent.goal.needs[intent.stockout.plan.item - 1].cheapest)  # type: ignore[union-attr]
+        yield from self._look_again(intent.goal.needs[stockout_of(intent).plan.item - 1].cheapest)
         if not self._has_seen_enough():
             for at, need in enumerate(intent.goal.needs, 1):
                 if acceptable(intent.world, need)[0] not in intent.world.shown:
@@ -386,8 +394,8 @@ class Errand:
     def _fill(self) -> dict[str, Any]:
         """Return what fills the cart; what turns out to be sold out is told."""
         world, intent = self.intent.world, self.intent
-        missing = intent.stockout.missing(intent)
-        if missing is not None and intent.stockout.is_known(intent):
+        missing = stockout_of(intent).missing(intent)
+        if missing is not None and stockout_of(intent).is_known(intent):
             return {"assistant_message": f"The {intent.subjects[missing].singular} is sold out. What instead?"}
         held = {line.row for line in world.cart}
         adds = []

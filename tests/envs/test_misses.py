@@ -7,9 +7,16 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.world.shop import Shop
 
 MISS = (("eps_rank", 0.0), ("p_noise", 0.0), ("p_oos", 0.0), ("t_max", 200.0))
+
+
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +47,7 @@ def test_a_miss_comes_with_the_first_kind_that_was_shown_often_enough(store: Sho
         other = others[seed % len(others)]
         episode.step(search(other))
         assert episode.intent.stockout is not None
-        assert episode.intent.stockout.plan.fired
+        assert stockout_of(episode.intent).plan.fired
         assert sold_out_since(episode, before) == {other}
 
 
@@ -51,7 +58,7 @@ def test_in_the_wanted_kind_a_miss_waits_for_the_wanted_one_no_longer_than_for_o
     for seed in range(40):
         episode = Episode(store, EpisodeSpec(env_id, 9, seed, axes=MISS), "miss")
         intent = episode.intent
-        goal, world, plan = intent.goal, intent.world, intent.stockout.plan
+        goal, world, plan = intent.goal, intent.world, stockout_of(intent).plan
         assert plan is not None
         wanted = goal.needs[plan.item - 1].cheapest if env_id == "BUNDLE" else goal.wanted
         kind = world.shop.catalog.category_of(wanted).name

@@ -204,7 +204,8 @@ def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment, sho
     def verify(_self: Any, intent: Any, answer: Any) -> Any:
         if answer is not None and answer.figure is not None and answer.figure < 0:
             raise ArithmeticError("no square root")
-        return ninth.verify(intent, answer)
+        honest: Any = ninth
+        return honest.verify(intent, answer)
 
     with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
         check_environment(_broken(ninth, verify=verify), shop, seeds=1)

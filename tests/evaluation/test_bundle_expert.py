@@ -8,6 +8,7 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent, suite
 from ecom_rlve.models import EpisodeResult, Style
@@ -21,10 +22,12 @@ def store(wide_shop: Shop) -> Shop:
 def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn") -> EpisodeResult:
     episode = Episode(store, EpisodeSpec("BUNDLE", d, seed, style=style), "episode")
     agent = make_agent(name, "BUNDLE", seed)
-    answer = StepResult(episode.opening, None, False, episode.metadata)
+    answer = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not answer.done:
         observation = episode.step(agent.act(answer))
-        answer = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        answer = StepResult(
+            observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts)
+        )
     assert episode.result is not None
     assert episode.result.r_hall == 0.0
     return episode.result

@@ -8,6 +8,7 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import errands
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents.journey.errands import (
@@ -28,7 +29,7 @@ def store(wide_shop: Shop) -> Shop:
 def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn", **axes: float) -> EpisodeResult:
     episode = Episode(store, EpisodeSpec("JOURNEY", d, seed, style=style, axes=tuple(axes.items())), "episode")
     agent = make_agent(name, "JOURNEY", seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     named: list[str] = []
     while not step.done:
         action = agent.act(step)
@@ -36,7 +37,7 @@ def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn", **a
             named.append(action["answer"]["intent"])
             assert action["answer"]["intent"] == episode.intent.errand.about.id
         observation = episode.step(action)
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     assert len(named) == len(set(named))
     assert episode.result is not None
     return episode.result

@@ -6,6 +6,7 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
 from ecom_rlve.evaluation.agents.candidates import Candidates, passes
@@ -20,10 +21,13 @@ def shop(wide_shop: Shop) -> Shop:
 
 def played(shop: Shop, env_id: str, name: str, d: int, seed: int, style: Style = "turn") -> EpisodeResult:
     episode = Episode(shop, EpisodeSpec(env_id, d, seed, style=style), "episode")
-    agent, step = make_agent(name, env_id, seed), StepResult(episode.opening, None, False, episode.metadata)
+    agent, step = (
+        make_agent(name, env_id, seed),
+        StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts)),
+    )
     while not step.done:
         observation = episode.step(agent.act(step))
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     assert step.observation.result is not None
     return step.observation.result
 

@@ -31,6 +31,7 @@ from rich.progress import track
 
 from ecom_rlve.client import EcomEnv, StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import suite
@@ -112,7 +113,7 @@ def templated(shop: Shop, job: Job) -> Record:
     episode = Episode(shop, EpisodeSpec(job.env_id, job.difficulty, job.seed, style=job.style), "templates")
     observation = episode.opening
     while not observation.done:
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
         observation = episode.step(agent.act(step))
     return _record(job, episode.result)
 
@@ -128,9 +129,9 @@ def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: T
     texts = seen.user_message.split("\n") if seen.user_message else []
     with tally.lock:
         if seen.model_copy(update=wordless) != expected.model_copy(update=wordless):
-            tally.failures.append(f"{mirror.id}: step {mirror.steps} is another one than with the templates")
+            tally.failures.append(f"{mirror.id}: step {len(mirror.log.steps)} is another one than with the templates")
         if len(texts) != len(mirror.utterances):
-            tally.failures.append(f"{mirror.id}: step {mirror.steps}: {len(texts)} utterances")
+            tally.failures.append(f"{mirror.id}: step {len(mirror.log.steps)}: {len(texts)} utterances")
         for text, utterance in zip(texts, mirror.utterances, strict=False):
             tally.messages += 1
             if text == utterance.template_text:

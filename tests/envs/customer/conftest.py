@@ -54,7 +54,7 @@ def _said(episode: Episode) -> Iterator[Said]:
     order_ids = (name for each in orders for name in (each.order_id, each.lines[0].line_id))
     ids = (intent.world.shop.catalog.ids[0], *order_ids)
     for utterance in episode.utterances:
-        assert utterance.check, "built before the episode moves on"
+        assert callable(utterance.check), "built before the episode moves on"
         told = [fact for act in utterance.acts for mention in act.mentions for fact in mention.facts]
         unsaid = tuple(slot for part in parts for slot in part.slots if slot.fact not in told)
         yield Said(utterance, unsaid, ids)

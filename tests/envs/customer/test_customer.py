@@ -17,7 +17,7 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact
 from ecom_rlve.envs.language.phrases import LABELS, spellings
-from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
 from ecom_rlve.envs.tools.cart import AddArgs, RemoveArgs, SetQuantityArgs
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -26,7 +26,6 @@ from ecom_rlve.envs.world.variants import Variant
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams, stream
 
-CART = environment("CART")
 ALL_LEFT_OUT = {"p_missing": 1.0, "p_noise": 0.0, "p_oos": 0.0}
 ALL_SAID = {"p_missing": 0.0, "p_noise": 0.0, "p_oos": 0.0}
 PLAIN_PHRASINGS = (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.world.shop import Shop
@@ -25,6 +26,12 @@ VIEW: Call = {"name": "cart_view", "args": {}}
 SUBMIT: Call = {"name": "submit_answer", "args": {}}
 PLAIN = {"p_noise": 0.0, "p_oos": 0.0, "p_missing": 0.0}
 LEFT_OUT = {**PLAIN, "p_missing": 1.0}
+
+
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
 
 
 def search(query: str = "lamp", **args: Any) -> Call:
@@ -305,7 +312,7 @@ def test_a_question_answered_beside_a_correction_is_not_excused(start: Start, sh
 
 def plan_of(episode: Episode) -> StockoutPlan:
     """Return what is to sell out."""
-    plan = episode.intent.stockout.plan
+    plan = stockout_of(episode.intent).plan
     assert plan is not None
     return plan
 
@@ -322,7 +329,7 @@ def stock_out_episodes(start: Start, kind: str, style: str = "turn") -> Iterator
             category = episode.intent.world.shop.catalog.category_of(row).name
             show = [search("", category=category, limit=10)]
             episode.step(act(*show, {"name": "catalog_get_variants", "args": {"product_id": item["product_id"]}}))
-        if episode.intent.stockout.missing(episode.intent) is not None:
+        if stockout_of(episode.intent).missing(episode.intent) is not None:
             yield episode
 
 

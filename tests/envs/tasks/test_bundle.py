@@ -14,19 +14,13 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.errand import Intent
+from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.splits import split_of
-from ecom_rlve.envs.tasks.bundle.environment import (
-    ENVIRONMENT,
-    BundleAnswer,
-    BundleGoal,
-    budget_for,
-    needs_at,
-    wishes_at,
-)
+from ecom_rlve.envs.tasks.bundle.environment import ENVIRONMENT, BundleAnswer
+from ecom_rlve.envs.tasks.bundle.goal import BundleGoal, budget_for, needs_at, wishes_at
 from ecom_rlve.envs.tasks.bundle.projects import usable_kinds
 from ecom_rlve.envs.tools.catalog import CATALOG_SEARCH, SearchArgs
 from ecom_rlve.envs.world.shop import Shop
@@ -39,6 +33,12 @@ QUESTIONS = {
     "budget": "What is your total budget?",
     "requirement": "What requirements do you have?",
 }
+
+
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
 
 
 @pytest.fixture(scope="module")
@@ -231,7 +231,7 @@ def test_a_thing_that_is_left_out_takes_its_wishes_along(store: Shop) -> None:
 
 def test_the_chance_of_a_stock_out_is_its_axis(store: Shop) -> None:
     for p in (0.0, 0.15, 0.5):
-        plans = [drawn(store, 6, seed, p_oos=p).stockout.plan for seed in range(300)]
+        plans = [stockout_of(drawn(store, 6, seed, p_oos=p)).plan for seed in range(300)]
         hits = sum(plan.hits for plan in plans)
         assert abs(hits / 300 - p) <= 3 * math.sqrt(p * (1 - p) / 300)
         assert {plan.item for plan in plans} == {1, 2, 3, 4}
@@ -445,7 +445,7 @@ def page(intent: Intent[BundleGoal], item: int) -> None:
     need = intent.goal.needs[item - 1]
     args = {"query": "", "category": need.category, "sort": "price_asc", "limit": 10}
     CATALOG_SEARCH.run(intent.world, SearchArgs.model_validate(args))
-    intent.stockout.sell(intent)
+    stockout_of(intent).sell(intent)
 
 
 @pytest.mark.parametrize("d", [0, 2, 5])
@@ -453,7 +453,7 @@ def test_three_sell_out_once_and_the_budget_still_suffices(store: Shop, d: int) 
     fired = 0
     for seed in range(25):
         intent = drawn(store, d, seed, p_oos=1.0, eps_rank=0.0)
-        world, plan = intent.world, intent.stockout.plan
+        world, plan = intent.world, stockout_of(intent).plan
         assert plan is not None
         wanted = intent.goal.needs[plan.item - 1]
         others = [item for item in range(1, needs_at(d) + 1) if item != plan.item]
@@ -471,7 +471,7 @@ def test_three_sell_out_once_and_the_budget_still_suffices(store: Shop, d: int) 
         assert gone <= world.shown.keys()
         assert len({int(codes[row]) for row in gone}) == 1
         assert wanted.cheapest in gone
-        assert intent.stockout.is_known(intent)
+        assert stockout_of(intent).is_known(intent)
         answer = ENVIRONMENT.solve(intent)
         while "answer" not in answer:
             for call in answer["tool_calls"]:
@@ -488,7 +488,7 @@ def test_a_miss_leaves_the_cheapest_cover(store: Shop) -> None:
         for item in range(1, needs_at(5) + 1):
             page(intent, item)
         assert len(intent.world.sold_out) == 3
-        assert not intent.stockout.is_known(intent)
+        assert not stockout_of(intent).is_known(intent)
         assert verdict(intent, cheapest(intent)) == (1, True)
 
 
@@ -496,10 +496,10 @@ def test_nothing_sells_out_before_an_alternative_was_shown(store: Shop) -> None:
     for seed in range(25):
         intent = drawn(store, 2, seed, p_oos=1.0)
         assert intent.stockout is not None
-        intent.world.show(intent.goal.needs[intent.stockout.plan.item - 1].cheapest)
-        intent.stockout.sell(intent)
+        intent.world.show(intent.goal.needs[stockout_of(intent).plan.item - 1].cheapest)
+        stockout_of(intent).sell(intent)
         assert not intent.world.sold_out
-        page(intent, intent.stockout.plan.item)
+        page(intent, stockout_of(intent).plan.item)
         assert len(intent.world.sold_out) in (0, 3)
 
 

@@ -17,8 +17,8 @@ from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import GenerationError
-from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, items_at
 from ecom_rlve.envs.tools.cart import AddArgs
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -28,7 +28,6 @@ from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams
 
 Start = Callable[..., Episode]
-CART = environment("CART")
 LEVELS = (0, 3, 6, 9, 12)
 SPLITS: tuple[Split, ...] = ("train", "eval", "test")
 SEEDS = 500

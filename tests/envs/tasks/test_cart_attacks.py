@@ -18,6 +18,7 @@ from scipy.stats import binomtest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tasks.cart.goal import items_at
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
@@ -267,7 +268,12 @@ def expert_mean(shop: Shop, d: int, trials: int) -> float:
         episode = Episode(shop, EpisodeSpec("CART", d, seed), "honest")
         agent, seen = make_agent("expert", "CART", seed), episode.opening
         while not seen.done:
-            result = StepResult(observation=seen, reward=seen.reward, done=seen.done, metadata=episode.metadata)
+            result = StepResult(
+                observation=seen,
+                reward=seen.reward,
+                done=seen.done,
+                metadata=with_acts(episode.metadata, episode.acts),
+            )
             seen = episode.step(agent.act(result))
         total += seen.result.r_total if seen.result else 0.0
     return total / trials

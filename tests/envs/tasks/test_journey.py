@@ -13,6 +13,7 @@ from ecom_rlve.client import StepResult
 from ecom_rlve.envs.customer.conversation import Begun, Conversation
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
 from ecom_rlve.envs.tasks.journey.environment import MEMBERS, intents_at
@@ -341,10 +342,10 @@ def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
         for seed in range(6):
             episode = start(store, d, seed)
             agent = make_agent(name, "JOURNEY", seed)
-            step = StepResult(episode.opening, None, False, episode.metadata)
+            step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
             while not step.done:
                 seen = episode.step(agent.act(step))
-                step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+                step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
             assert not ended(episode).is_correct
 
 

@@ -17,7 +17,8 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import spellings
-from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.language.said import with_acts
+from ecom_rlve.envs.tasks.order_status.environment import ENVIRONMENT as STATUS
 from ecom_rlve.envs.tasks.order_status.environment import StatusAnswer
 from ecom_rlve.envs.tasks.order_status.goal import StatusGoal
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -32,7 +33,6 @@ from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 
-STATUS = environment("STATUS")
 LEVELS = (0, 3, 6, 9, 12)
 SEEDS = 120
 
@@ -58,10 +58,10 @@ def run(intent: Intent[StatusGoal], name: str, **args: Any) -> dict[str, Any]:
 
 
 def play(episode: Episode, agent: Agent) -> EpisodeResult:
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:
         seen = episode.step(agent.act(step))
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     assert step.observation.result is not None
     return step.observation.result
 
@@ -358,12 +358,12 @@ def test_equal_specs_are_equal_episodes(store: Shop) -> None:
 
 
 def play_transcript(episode: Episode) -> list[str]:
-    agent, step = StatusExpert(), StepResult(episode.opening, None, False, episode.metadata)
+    agent, step = StatusExpert(), StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     seen = [episode.opening.model_dump_json()]
     while not step.done:
         observation = episode.step(agent.act(step))
         seen.append(observation.model_dump_json())
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     return seen
 
 

@@ -22,6 +22,7 @@ from ecom_rlve.envs.customer.hearing.reading import Topics, read
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.policy.book import MOST_CONDITIONS, draw_policy_book
 from ecom_rlve.envs.policy.conditions import CONDITIONS, TIERS, Band
 from ecom_rlve.envs.policy.topics import TOPICS
@@ -57,10 +58,12 @@ def begin(shop: Shop) -> Callable[..., Episode]:
 
 def play(episode: Episode, agent: Agent) -> EpisodeResult:
     """Play an agent to the end."""
-    result = StepResult(episode.opening, None, done=False, metadata=episode.metadata)
+    result = StepResult(episode.opening, None, done=False, metadata=with_acts(episode.metadata, episode.acts))
     while not result.done:
         observation = episode.step(agent.act(result))
-        result = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        result = StepResult(
+            observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts)
+        )
     assert result.observation.result is not None
     return result.observation.result
 

@@ -22,8 +22,9 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.goal import Slot, Verdict
 from ecom_rlve.envs.language.phrases import spellings
-from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.tasks.returns.environment import ENVIRONMENT as RETURN
 from ecom_rlve.envs.tasks.returns.facts import METHODS, REASONS
 from ecom_rlve.envs.tasks.returns.goal import ReturnAnswer, ReturnGoal
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -40,7 +41,6 @@ from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import DomainCode, EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 
-RETURN = environment("RETURN")
 LEVELS = (0, 3, 6, 9, 12)
 SEEDS = 110
 Drawn = Intent[ReturnGoal]
@@ -97,10 +97,10 @@ def judged(intent: Drawn, **changes: Any) -> Verdict:
 
 
 def play(episode: Episode, agent: Agent) -> EpisodeResult:
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:
         seen = episode.step(agent.act(step))
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     assert step.observation.result is not None
     return step.observation.result
 
@@ -601,12 +601,20 @@ def test_a_proposed_product_gets_a_reaction_and_no_unsaid_wish_is_named(store: S
 def test_equal_specs_are_equal_episodes(store: Shop) -> None:
     def transcript() -> list[str]:
         episode = start(store, 9, 4)
-        agent, step = ReturnExpert(), StepResult(episode.opening, None, False, episode.metadata)
+        agent, step = (
+            ReturnExpert(),
+            StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts)),
+        )
         seen = [episode.opening.model_dump_json()]
         while not step.done:
             observation = episode.step(agent.act(step))
             seen.append(observation.model_dump_json())
-            step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+            step = StepResult(
+                observation,
+                observation.reward,
+                observation.done,
+                with_acts(episode.metadata, episode.acts),
+            )
         return seen
 
     assert transcript() == transcript()

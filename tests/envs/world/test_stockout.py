@@ -11,6 +11,8 @@ from scipy.stats import binomtest, chi2_contingency, fisher_exact
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent, Stockout
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tasks.cart.goal import WantedItem, items_at
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.stockout import StockoutPlan
@@ -25,9 +27,15 @@ MISS = {**HIT, "p_oos": 0.0}
 ROOMY = {"t_max": 200, "b_tool": 6, "top_k": 200}
 
 
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
+
+
 def plan_of(episode: Episode) -> StockoutPlan:
     """Return what is to sell out."""
-    plan = episode.intent.stockout.plan
+    plan = stockout_of(episode.intent).plan
     assert plan is not None
     return plan
 
@@ -507,11 +515,11 @@ def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
     """Play the expert; returns whether a wanted thing was to sell out, and whether anything did."""
     episode = Episode(shop, EpisodeSpec(env_id, d, seed), "expert")
     agent = make_agent("expert", env_id, seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:
         seen = episode.step(agent.act(step))
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
-    plan = episode.intent.stockout.plan
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
+    plan = stockout_of(episode.intent).plan
     assert plan is not None
     return plan.hits, plan.fired
 
