@@ -140,7 +140,15 @@ FAULTS: dict[str, tuple[Callable[[Environment[Any]], Environment[Any]], str]] = 
     "no version": (lambda each: _broken(each, about=replace(each.about, version=" ")), "version must be a word"),
     "unknown tool": (
         lambda each: _broken(each, about=replace(each.about, tool_names=("search",))),
-        "no tools .'search'",
+        "no tool .'search'",
+    ),
+    "unknown axis": (
+        lambda each: _broken(each, about=replace(each.about, axes=("t_max", "speed"))),
+        "no axis .'speed'",
+    ),
+    "a likely guess": (
+        lambda each: _broken(each, about=replace(each.about, candidates=lambda _: 11)),
+        "a blind pick is right with probability 0.091",
     ),
     "never right": (_wrap("verify", lambda _, v: replace(v, correct=False)), "solve is not correct"),
     "nearly one": (_wrap("verify", lambda _, v: replace(v, r_task=Fraction(99, 100))), "scores 0.99, not 1"),

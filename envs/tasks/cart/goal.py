@@ -51,8 +51,14 @@ class CartGoal:
     items: tuple[WantedItem | None, ...]
 
 
-def _p_variant(d: int) -> float:
+def variant_probability(d: int) -> float:
+    """Probability that an item is wanted in one variant: σ((d - 2) / 1.5) (SPEC §3)."""
     return logistic((d - 2) / 1.5)
+
+
+def many_probability(d: int) -> float:
+    """Probability that an item is wanted more than once: min(0.5, 0.1·d) (SPEC §3)."""
+    return min(0.5, 0.1 * d)
 
 
 def items_at(d: int) -> int:
@@ -115,8 +121,8 @@ def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     items = []
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
         variants = world.variants(row)
-        chosen = variants[int(variant * len(variants))] if has_variant < _p_variant(d) else None
-        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < min(0.5, 0.1 * d) else 1
+        chosen = variants[int(variant * len(variants))] if has_variant < variant_probability(d) else None
+        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < many_probability(d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
 
@@ -135,7 +141,7 @@ def variant_fact(variant: Variant) -> Fact:
 def draw_stockout_plan(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> StockoutPlan:
     draws = rng.random(5).tolist()
     hits, item = draws[0] < axes.p_oos, int(draws[1] * len(items))
-    has_variant = items[item].variant is not None if hits else draws[4] < _p_variant(axes.d)
+    has_variant = items[item].variant is not None if hits else draws[4] < variant_probability(axes.d)
     return StockoutPlan(
         hits=hits,
         item=item,
