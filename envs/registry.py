@@ -39,11 +39,6 @@ def environments() -> Mapping[str, Environment[Any]]:
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def errands() -> tuple[Environment[Any], ...]:
-    """Return the environments that a journey may be made of, in id order."""
-    return tuple(each for each in environments().values() if not each.is_journey)
-
-
 @lru_cache(maxsize=256)
 def environment(name: str) -> Environment[Any]:
     """Return an environment by id: ``CART``, ``E_CART`` or ``cart``; raises ``UnknownEnvironmentError``."""
