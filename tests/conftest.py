@@ -57,6 +57,14 @@ def shop() -> Shop:
 
 
 @pytest.fixture(scope="session")
+def wide_shop() -> Shop:
+    """Return a shop of 2,000 procedural products, which serves every environment up to d = 12."""
+    from ecom_rlve.envs.world.shop import Shop
+
+    return Shop.open("synthetic:2000:0")
+
+
+@pytest.fixture(scope="session")
 def big_shop() -> Shop:
     """Return the default shop: 10,000 procedural products."""
     from ecom_rlve.envs.world.shop import Shop

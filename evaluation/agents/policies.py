@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from ecom_rlve.evaluation.agent import Agent
@@ -143,7 +144,7 @@ def _constant(field: Mapping[str, Any], word: str | None) -> Any:
     kind = field.get("type")
     match kind[0] if isinstance(kind, list) else kind:
         case "number" | "integer":
-            return min(max(_NUMBER, field.get("minimum", _NUMBER)), field.get("maximum", _NUMBER))
+            return min(max(_NUMBER, field.get("minimum", -inf)), field.get("maximum", inf))
         case "array":
             return []
         case "boolean":

@@ -12,17 +12,18 @@ import pytest
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.registry import environment, errands
+from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
 from ecom_rlve.envs.tasks.journey.customer import Intent, JourneyGoal
-from ecom_rlve.envs.tasks.journey.environment import intents_at
+from ecom_rlve.envs.tasks.journey.environment import MEMBERS, intents_at
 from ecom_rlve.envs.world.eligibility import eligibility
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Action, one_at_a_time
-from ecom_rlve.evaluation.agents.registry import make_agent, suite
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.evaluation.agents import policies_of
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style, Termination
 
 JOURNEY = environment("JOURNEY")
+POLICIES = policies_of("JOURNEY", {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()})
 SEEDS = 10
 DEBRIS = re.compile(
     r"[{}<>\\_]|%s|\bNone\b|\bnan\b|\binf\b|\bTrue\b|\bFalse\b|  |\s[,.;!?]|\.\.|,,|;;|\(\)|\bthe the\b"
@@ -100,9 +101,9 @@ def test_the_own_solution_scores_one_in_every_errand(store: Shop, style: Style) 
 
 def test_the_catalog_bounds_the_difficulty(store: Shop) -> None:
     most = JOURNEY.max_difficulty(store)
-    able = [each for each in errands() if each.max_difficulty(store) >= most]
+    able = [each for each in MEMBERS if each.max_difficulty(store) >= most]
     assert len(able) >= intents_at(most)
-    assert most <= max(each.max_difficulty(store) for each in errands())
+    assert most <= max(each.max_difficulty(store) for each in MEMBERS)
 
 
 @pytest.mark.parametrize("d", [0, 3, 4, 8, 12])
@@ -112,7 +113,7 @@ def test_errands_differ_and_are_as_many_as_stated(store: Shop, d: int) -> None:
         names = ids_of(start(store, d, seed))
         assert len(names) == len(set(names)) == min(5, 2 + d // 4)
         firsts[names[0]] += 1
-    assert firsts.keys() == {each.about.id for each in errands()}
+    assert firsts.keys() == {each.about.id for each in MEMBERS}
 
 
 def test_no_two_errands_are_about_the_same_kind_of_thing(store: Shop) -> None:
@@ -134,7 +135,7 @@ def test_a_journey_offers_every_tool_and_tells_every_job(store: Shop) -> None:
     assert opening.tools is not None
     assert opening.instructions is not None
     offered = {tool["function"]["name"] for tool in opening.tools}
-    for each in errands():
+    for each in MEMBERS:
         assert set(each.about.tool_names) <= offered
         assert f"{each.about.id}: {each.brief(axes_of(4))}" in opening.instructions
 
@@ -333,12 +334,12 @@ def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) 
     assert min(tried["CART"], tried["RETURN"]) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(suite("JOURNEY").empty))
+@pytest.mark.parametrize("name", sorted(POLICIES.empty))
 def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
     for d in (0, 6, 12):
         for seed in range(6):
             episode = start(store, d, seed)
-            agent = make_agent(name, "JOURNEY", seed)
+            agent = POLICIES.make(name, seed)
             step = StepResult(episode.opening, None, False, episode.metadata)
             while not step.done:
                 seen = episode.step(agent.act(step))
