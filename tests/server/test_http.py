@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -89,7 +90,7 @@ def test_an_address_may_fix_the_environment(http: Any, prefix: str) -> None:
 def another_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Register a second environment for one test."""
     cart = environments()["CART"]
-    other = type("Other", (type(cart),), {"id": "OTHER"})()
+    other = type("Other", (type(cart),), {"about": replace(cart.about, id="OTHER")})()
     monkeypatch.setattr(registry, "environments", lambda: {"CART": cart, "OTHER": other})
     registry.environment.cache_clear()
     yield "OTHER"
