@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -26,6 +30,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 FOLDER = Path(__file__).parent / "ninth"
+ROOT = Path(__file__).parents[2]
 NAME = "LOOKUP"
 
 
@@ -199,3 +204,59 @@ def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment[Any]
 
     with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
         check_environment(_broken(ninth, verify=verify), shop, seeds=1)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the repository in which the package lies where its author would put it.
+
+    What else an author does: list the package in ``pyproject.toml``, and write the reference pages again.
+    """
+    copied = tmp_path_factory.mktemp("ninth") / "ecom_rlve"
+    ignored = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text().split()]
+    shutil.copytree(ROOT, copied, ignore=shutil.ignore_patterns(".git", *ignored))
+    shutil.copytree(FOLDER / "lookup", copied / "envs/tasks/lookup", ignore=shutil.ignore_patterns("__pycache__"))
+    project, beside = copied / "pyproject.toml", '    "ecom_rlve.envs.tasks.journey",\n'
+    listed = project.read_text()
+    assert beside in listed
+    project.write_text(listed.replace(beside, beside + beside.replace("journey", "lookup")))
+    in_copy(copied, "pages/generate.py")
+    return copied
+
+
+def in_copy(copied: Path, *arguments: str) -> str:
+    """Run Python in a copy of the repository, which it imports instead of what is installed; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copied,
+        env={**os.environ, "PYTHONPATH": str(copied.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:]
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_a_copy_with_the_package_in_place_passes_the_whole_fast_suite(copy: Path) -> None:
+    said = in_copy(copy, "-P", "-c", "import ecom_rlve; print(ecom_rlve.__file__)")
+    assert said.strip() == str(copy / "__init__.py")
+    said = in_copy(copy, "-P", "-m", "pytest", "-q", "-m", "not slow and not nightly", "-n", "2", "--dist", "worksteal")
+    assert " passed" in said
+    assert NAME in in_copy(copy, "-P", "-m", "pytest", "-q", "--collect-only", "tests/envs/test_every_environment.py")
+
+
+@pytest.mark.slow
+def test_in_the_copy_the_soundness_table_has_it_too(copy: Path) -> None:
+    arguments = ("--env", "all", "--episodes", "4", "--difficulties", "0,6", "--catalog", "synthetic:2000:0")
+    said = in_copy(copy, "-P", "-m", "ecom_rlve.evaluation.soundness", *arguments)
+    assert f"{NAME}: sound" in said
+    assert f"| {NAME}, d=0, 6 | 1.000 | none | 1.000 |" in said
+
+
+@pytest.mark.slow
+def test_in_the_copy_an_episode_of_it_can_be_watched(copy: Path) -> None:
+    said = in_copy(copy, "-P", "-m", "ecom_rlve.cli", "demo", "--env", NAME)
+    assert f"{NAME}, difficulty 2, seed 10, agent: oracle" in said
+    assert re.search(r"is_correct\W+yes", said)

@@ -8,6 +8,7 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of, suites
@@ -80,7 +81,7 @@ def test_a_rung_leaves_something_undone_where_its_axis_is_live(env_id: str) -> N
 
 
 def test_constants_have_the_right_type() -> None:
-    fields = {
+    fields: dict[str, Any] = {
         "state": {"type": "string", "enum": ["new", "used"]},
         "count": {"type": "integer", "maximum": 9},
         "share": {"type": "number", "minimum": 100},
@@ -103,10 +104,10 @@ def test_constants_are_an_answer_that_the_environment_takes(wide_shop: Shop, env
     policies = policies_of(env_id, LISTED)
     for name in ("answer_at_once", "answer_constants", "decline", "ask_in_answer"):
         episode = Episode(wide_shop, EpisodeSpec(env_id), "constant")
-        agent, step = policies.make(name), StepResult(episode.opening, None, False, episode.metadata)
-        while not step.done:
-            seen = episode.step(agent.act(step))
-            step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        agent, seen = policies.make(name), episode.opening
+        while not seen.done:
+            known = with_acts(episode.metadata, episode.acts)
+            seen = episode.step(agent.act(StepResult(seen, seen.reward, seen.done, known)))
         assert episode.result is not None
         assert episode.result.termination is not Termination.FORMAT_FAILURE, episode.result.reason
         assert not episode.result.is_correct

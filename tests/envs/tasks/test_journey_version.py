@@ -34,13 +34,18 @@ def made_of(journey: About, members: list[About]) -> dict[str, Any]:
 
 def complaint(version: str, parts: dict[str, Any], recorded: dict[str, Any]) -> str:
     """Return what is wrong with journeys of a version that are made of ``parts``, and what to do; empty: nothing."""
-    if recorded.get(version) == parts:
-        return ""
     entry = json.dumps(parts)
+    # As text, because the order in which tools are shown counts too.
+    if json.dumps(recorded.get(version)) == entry:
+        return ""
     if version not in recorded:
         return f'journeys of version {version} are not recorded: add to {RECORD.name} "{version}": {entry}'
     before = recorded[version]
-    changed = {kind: sorted(_differing(parts[kind], before[kind])) for kind in parts if parts[kind] != before[kind]}
+    changed = {
+        kind: sorted(_differing(parts[kind], before[kind]))
+        for kind in parts
+        if json.dumps(parts[kind]) != json.dumps(before[kind])
+    }
     return (
         f"journeys of version {version} were made of something else: {changed}. Give JOURNEY a new version in "
         f"envs/tasks/journey/environment.py, say in CHANGELOG.md that scores are not comparable, and add the new "
@@ -51,7 +56,7 @@ def complaint(version: str, parts: dict[str, Any], recorded: dict[str, Any]) -> 
 def _differing(now: Any, before: Any) -> set[str]:
     if not isinstance(now, dict):
         return {now}
-    return {name for name in now.keys() | before.keys() if now.get(name) != before.get(name)}
+    return {name for name in now.keys() | before.keys() if now.get(name) != before.get(name)} or {"their order"}
 
 
 def abouts() -> list[About]:
@@ -75,6 +80,10 @@ CHANGES: dict[str, tuple[Callable[[About, list[About]], tuple[About, list[About]
     "a tool less": (
         lambda journey, members: (replace(journey, tool_names=journey.tool_names[1:]), members),
         "{'tools': ['catalog_search']}",
+    ),
+    "another order": (
+        lambda journey, members: (replace(journey, tool_names=journey.tool_names[::-1]), members),
+        "{'tools': ['their order']}",
     ),
     "another answer": (
         lambda journey, members: (replace(journey, answer=members[0].answer), members),
