@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -238,11 +239,17 @@ def in_copy(copied: Path, *arguments: str) -> str:
     return done.stdout
 
 
+def fast_tier() -> str:
+    """Return the expression that selects the tests of the fast suite: those of no tier that has a mark."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    return " and ".join(f"not {mark.partition(':')[0]}" for mark in settings["markers"])
+
+
 @pytest.mark.slow
 def test_a_copy_with_the_package_in_place_passes_the_whole_fast_suite(copy: Path) -> None:
     said = in_copy(copy, "-P", "-c", "import ecom_rlve; print(ecom_rlve.__file__)")
     assert said.strip() == str(copy / "__init__.py")
-    said = in_copy(copy, "-P", "-m", "pytest", "-q", "-m", "not slow and not nightly", "-n", "2", "--dist", "worksteal")
+    said = in_copy(copy, "-P", "-m", "pytest", "-q", "-m", fast_tier(), "-n", "2", "--dist", "worksteal")
     assert " passed" in said
     assert NAME in in_copy(copy, "-P", "-m", "pytest", "-q", "--collect-only", "tests/envs/test_every_environment.py")
 

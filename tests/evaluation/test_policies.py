@@ -14,6 +14,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of, suites
 from ecom_rlve.evaluation.agents.policies import constants
 from ecom_rlve.evaluation.agents.skill import RUNGS
+from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.models import MAX_DIFFICULTY, EnvironmentInfo, Termination
 
 LISTED = {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()}
@@ -134,3 +135,8 @@ def test_what_picks_blindly_may_be_right_as_often_as_declared(env_id: str) -> No
             assert policies.chance(name, d) == (about.chance(d) if blind.picks else 0.0)
     # A declared chance that no policy tries would be no bound of anything.
     assert any(blind.picks for blind in policies.blind.values()) == bool(LISTED[env_id].chance)
+
+
+def test_a_server_tells_all_that_policies_follow_from(live_url: str) -> None:
+    told = listed_at(live_url)
+    assert {name: each.model_copy(update={"max_difficulty": MAX_DIFFICULTY}) for name, each in told.items()} == LISTED
