@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ecom_rlve.envs.customer.model.cassette import Cassette
     from ecom_rlve.envs.world.shop import Shop
+    from ecom_rlve.evaluation.oracle import Oracle
     from ecom_rlve.server.settings import Settings
 
 PROGRAM = "ecom-rlve"
@@ -128,12 +129,31 @@ def _add_demo(app: "typer.Typer") -> None:
         seed: Annotated[int, typer.Option(min=0)] = 10,
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
-        """Watch the built-in expert agent play one episode."""
+        """Watch the built-in expert play one episode, or the oracle where the environment has no expert."""
         from ecom_rlve.evaluation.terminal.demo import demo as play_demo
         from ecom_rlve.evaluation.terminal.screen import terminal
 
         with _opened(url, token) as client:
-            play_demo(client, terminal(), env_id=env, difficulty=difficulty, seed=seed)
+            play_demo(client, terminal(), _oracle, env_id=env, difficulty=difficulty, seed=seed)
+
+
+def _oracle(fingerprint: str) -> "Oracle":
+    """Return the oracle of a server whose catalog has this fingerprint: the one that a server started here would have.
+
+    Raises :class:`CommandFailedError` where it has another.
+    """
+    from ecom_rlve.envs.world.shop import Shop
+    from ecom_rlve.evaluation.oracle import Oracle
+    from ecom_rlve.server.settings import Settings
+
+    settings = Settings()
+    shop = Shop.open(settings.catalog, settings.cache_dir)
+    if shop.catalog.fingerprint != fingerprint:
+        raise CommandFailedError(
+            "this environment has no expert, and the oracle needs the server's catalog, which is not "
+            f"{settings.catalog}: name it in ECOM_RLVE_CATALOG"
+        )
+    return Oracle(shop)
 
 
 def _add_play(app: "typer.Typer") -> None:
@@ -208,12 +228,14 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
     from ecom_rlve.envs.customer.voice import TemplateOnly, Voice
     from ecom_rlve.envs.registry import environments
     from ecom_rlve.evaluation import customer_audit as auditing
+    from ecom_rlve.evaluation.agents import suites
     from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
 
     settings = _settings(given)
     shop = _open_shop(settings.catalog, settings.cache_dir)
     most = max(auditing.DIFFICULTIES)
-    served = [env_id for env_id, each in environments().items() if each.max_difficulty(shop) >= most]
+    played = [(env_id, each) for env_id, each in environments().items() if env_id in suites()]
+    served = [env_id for env_id, each in played if each.max_difficulty(shop) >= most]
     specs = auditing.specs_of(served, episodes)
 
     voices: dict[str, Voice] = {"template": TemplateOnly()}

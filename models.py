@@ -376,5 +376,10 @@ class EnvironmentInfo(BaseModel):
     """The highest difficulty that the loaded catalog can serve."""
     tools: list[str]
     answer_schema: dict[str, Any]
+    axes: list[str] = Field(default_factory=list)
+    """Names of the difficulty axes that are live."""
+    chance: list[float] = Field(default_factory=list)
+    """By difficulty from 0: the probability that an agent which picks without hearing the customer is right; empty
+    where such a pick never is."""
     members: list[str] = Field(default_factory=list)
     """Environments whose errands it is made of; empty where it has errands of its own."""

@@ -25,7 +25,7 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.wording_statistics import (
     distinct_n,
     distinct_texts,
@@ -132,7 +132,7 @@ async def sit(
 async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
     started = time.perf_counter()
     episode = Episode(shop, spec, f"audit-{spec.env_id}-{spec.seed}")
-    agent = make_agent("expert", spec.env_id, spec.seed)
+    agent = make_expert(spec.env_id)
     said: list[Said] = []
     lines: list[str] = []
     observation = await _worded(voice, episode, said, lines)

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.agents import Agent
+from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.models import EpisodeResult, Style
 
 _THREADS = 4

@@ -6,36 +6,24 @@ A row is measured as two sums over the episodes, (how many did, out of how many)
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from describing import Count, Counts, Row
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.client.text import render
 from ecom_rlve.envs.customer.customer import Customer
-from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import one_at_a_time
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.models import Style
 
 _BYTES_A_TOKEN = 4
-Count = tuple[float, float]
-"""How many did, out of how many; for a mean: the sum, and the number of episodes."""
-Counts = dict[str, Count]
-
-
-class Row(NamedTuple):
-    """One row of a table."""
-
-    key: str
-    """Name of the count that it shows."""
-    says: str
-    formula: str
-    value: Callable[[Axes], float]
-    """Value of the formula; nan if it has none."""
 
 
 def episode(shop: Shop, env_id: str, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
@@ -93,7 +81,7 @@ class ExpertPlay(NamedTuple):
 def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> ExpertPlay:
     """Play the expert to the end."""
     played = episode(shop, env_id, d, seed, style)
-    agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
+    agent, seen, size = make_expert(env_id), played.opening, 0
     while not seen.done:
         action = agent.act(StepResult(seen, seen.reward, seen.done, with_acts(played.metadata, played.acts)))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())

@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import httpx
 from blocks import Keep, Mentioning, table
+from describing import described
 from exchanges import transcript
 from played_episodes import Play
-from reward_sums import task_reward
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 
 _SEEDS = 60
-_AT = {"PD": 2, "SUB": 3, "RETURN": 3, "STATUS": 3, "POLICY": 3, "BUNDLE": 3, "JOURNEY": 2}
-"""Difficulty of the episode that is shown; CART has a page of its own."""
 _TEXT = 700
 """So many characters of a policy section are shown: all of it."""
 
@@ -47,23 +45,14 @@ class Shown:
         return sum(len(message.content) for message in self.episode.state().messages if message.role != "tool")
 
 
-_WANTED: Mapping[str, Callable[[Shown], bool]] = {
-    "RETURN": lambda shown: shown.episode.goal_json()["eligible"],
-    "JOURNEY": lambda shown: (
-        not {"CART", "BUNDLE", "PD", "SUB"} & {intent["intent"] for intent in shown.episode.goal_json()["intents"]}
-    ),
-}
-"""What an environment's episode must be like: it must be typical, and short enough for a page."""
-
-
 def shortest(shop: Shop, env_id: str) -> Shown:
     """Return the shortest of the first episodes in which the expert asks for something left out and is right.
 
     Raises ``LookupError`` if there is none.
     """
-    played = (_played(shop, EpisodeSpec(env_id, _AT[env_id], seed)) for seed in range(_SEEDS))
-    is_wanted = _WANTED.get(env_id)
-    fitting = [shown for shown in played if _is_telling(shown) and (is_wanted is None or is_wanted(shown))]
+    wanted = described()[env_id]
+    played = (_played(shop, EpisodeSpec(env_id, wanted.difficulty, seed)) for seed in range(_SEEDS))
+    fitting = [shown for shown in played if _is_telling(shown) and wanted.shows(shown.episode.goal_json())]
     if not fitting:
         raise LookupError(f"no seed below {_SEEDS} gives a {env_id} episode to show")
     return min(fitting, key=lambda shown: (shown.length, shown.episode.spec.seed))
@@ -71,7 +60,7 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
-    agent = make_agent("expert", spec.env_id, spec.seed)
+    agent = make_expert(spec.env_id)
     step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     actions = []
     while not step.done:
@@ -121,9 +110,10 @@ def _ids(value: Any, key: str = "") -> Iterator[str]:
 def by_hand(shown: Shown) -> str:
     """Return the sums for the reward; raises if the result is not what the episode said."""
     episode, result = shown.episode, shown.episode.result
+    reward = described()[episode.spec.env_id].reward
     assert result is not None
-    answer = shown.actions[-1]["answer"]
-    said, r_task = task_reward(episode, answer)
+    assert reward is not None
+    said, r_task = reward(episode, shown.actions[-1]["answer"])
     turns, effective, t_max = result.turns, result.effective_turns, episode.t_max
     r_eff = max(Fraction(-1), 1 - Fraction(2 * (effective - 1), t_max - 1))
     total = Fraction(3, 4) * r_task + Fraction(15, 100) * r_eff
@@ -152,9 +142,9 @@ def at_a_glance(env_id: str) -> str:
 def environment_blocks(http: httpx.Client, shop: Shop) -> dict[str, str]:
     """Return the blocks of ``environments.md`` except for the difficulty tables."""
     blocks = {}
-    for env_id in environments():
+    for env_id, section in described().items():
         blocks[f"{env_id} glance"] = at_a_glance(env_id)
-        if env_id not in _AT:
+        if section.reward is None:
             continue
         shown = shortest(shop, env_id)
         blocks[f"{env_id} transcript"], _ = transcript(http, shown.play, keep=keep_of(shown.play))

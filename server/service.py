@@ -315,18 +315,7 @@ class Service:
         return Record(lambda: Episode(self._shop, spec, episode_id, **options))
 
     def _listed(self) -> str:
-        infos = [
-            EnvironmentInfo(
-                env_id=each.about.id,
-                title=each.about.title,
-                version=each.about.version,
-                max_difficulty=each.max_difficulty(self._shop),
-                tools=list(each.about.tool_names),
-                answer_schema=each.about.answer_schema,
-                members=list(each.about.members),
-            )
-            for each in environments().values()
-        ]
+        infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
 
 

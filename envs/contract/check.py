@@ -5,6 +5,7 @@ The author of a new environment runs what CI runs for the built-in ones. The env
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.contract.answers import check_answers, check_schema
 from ecom_rlve.envs.contract.messages import check_clean, check_slots
 from ecom_rlve.envs.contract.tools import check_reads
-from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.difficulty import AXES, axes_of
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.verdict import episode_verdict
@@ -26,6 +27,8 @@ from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style
 DIFFICULTIES = (0, 3, 6, 9, 12, MAX_DIFFICULTY)
 _STYLES: tuple[Style, ...] = ("turn", "tool")
 _MOST_STEPS = 1000
+_MOST_CHANCE = 1 / 12
+"""Of a pick without hearing the customer (SPEC §11)."""
 
 
 class Played(NamedTuple):
@@ -89,15 +92,21 @@ def _check_declarations(environment: Environment) -> None:
         _require(
             isinstance(value, str) and bool(value.strip()), f"{environment!r}: {name} must be a word, not {value!r}"
         )
-    names = about.tool_names
-    where = f"{about.id}: tool_names"
-    _require(set(names) <= set(TOOLS), f"{where}: no tools {sorted(set(names) - set(TOOLS))}; there are {list(TOOLS)}")
-    _require(len(set(names)) == len(names), f"{where}: a tool is named twice")
+    _check_names(f"{about.id}: tool_names", "tool", about.tool_names, TOOLS)
+    _check_names(f"{about.id}: axes", "axis", about.axes, AXES)
     _require(issubclass(about.answer, Answer), f"{about.id}: answer must be a kind of Answer")
     _require(about.id == about.id.upper(), f"{about.id}: the id must be in capitals")
     for d in range(MAX_DIFFICULTY + 1):
         brief = environment.brief(axes_of(d))
         _require(len(brief) > len(about.title), f"{about.id} d={d}: the brief says nothing")
+        chance = about.chance(d)
+        _require(0 <= chance <= _MOST_CHANCE, f"{about.id} d={d}: a blind pick is right with probability {chance:.3f}")
+
+
+def _check_names(where: str, kind: str, names: Collection[str], known: Collection[str]) -> None:
+    strange = sorted(set(names) - set(known))
+    _require(not strange, f"{where}: no {kind} {strange}; there are {list(known)}")
+    _require(len(set(names)) == len(names), f"{where}: one is named twice")
 
 
 def _check_max_difficulty(environment: Environment, shop: Shop) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ecom_rlve.cli import main
-from ecom_rlve.commands.serving import _NEEDS, served
+from ecom_rlve.commands.serving import served
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.local_server import local_server
@@ -92,12 +92,11 @@ def test_a_source_is_inspected_for_machines(capsys: pytest.CaptureFixture[str], 
     assert json.loads(out)["environments"]["SUB"] == {
         "title": "Substitution",
         "max_difficulty": -1,
-        "lacks": f"it needs {_NEEDS['SUB']}",
+        "lacks": f"it needs {environments()['SUB'].about.needs}",
     }
 
 
 def test_every_environment_says_what_it_needs() -> None:
-    assert _NEEDS.keys() == environments().keys()
     for each in served(Shop.open("synthetic:40:0")).values():
         assert (each.lacks is None) == (each.max_difficulty >= 0)
 

@@ -22,7 +22,7 @@ from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.models import Style
 
@@ -84,7 +84,7 @@ def transcript(number: int, shop: Shop) -> bytes:
     style: Style = "tool" if number % 5 == 4 else "turn"
     spec = EpisodeSpec("CART", difficulty=number % 13, seed=number, style=style)
     episode = Episode(shop, spec, f"episode-{number}")
-    agent = Oracle(shop) if number % 3 == 2 else make_agent("expert", "CART", number)
+    agent = Oracle(shop) if number % 3 == 2 else make_expert("CART")
     seen = [episode.opening.model_dump_json(exclude_unset=True)]
     step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:

@@ -283,14 +283,14 @@ NUMBERS = {
     "STATUS": {"order_date", "order_total"},
     "SUB": {"price", "rating", "weight"},
 }
-"""Slots of each environment whose values are numbers: sums, days, weights, counts."""
+"""Slots of each environment that has some whose values are numbers: sums, days, weights, counts."""
 WORDED = [env_id for env_id in environments() if env_id != "STATUS"]
 """Environments with a slot of which another value in words is known."""
 SINGLE = [each.about.id for each in environments().values() if not each.about.members]
 """Environments of one errand: in a journey a value of one errand may be the name of something in another."""
 
 
-@pytest.mark.parametrize("env_id", list(environments()))
+@pytest.mark.parametrize("env_id", NUMBERS)
 def test_false_numbers_change_nothing(table: Table, env_id: str) -> None:
     assert trials_of_premises(table, env_id, 120, numbers=True) >= NUMBERS[env_id]
 
@@ -301,7 +301,7 @@ def test_false_words_change_nothing(table: Table, env_id: str) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("env_id", SINGLE)
+@pytest.mark.parametrize("env_id", [env_id for env_id in SINGLE if env_id in NUMBERS])
 def test_false_numbers_change_nothing_in_thousands_of_trials(table: Table, env_id: str) -> None:
     trials_of_premises(table, env_id, ALL_TRIALS // len(environments()), numbers=True)
 

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import re
+import shutil
+import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +31,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 FOLDER = Path(__file__).parent / "ninth"
+ROOT = Path(__file__).parents[2]
 NAME = "LOOKUP"
 
 
@@ -157,7 +163,15 @@ FAULTS: dict[str, tuple[Callable[[Environment], Environment], str]] = {
     "no version": (lambda each: _broken(each, about=replace(each.about, version=" ")), "version must be a word"),
     "unknown tool": (
         lambda each: _broken(each, about=replace(each.about, tool_names=("search",))),
-        "no tools .'search'",
+        "no tool .'search'",
+    ),
+    "unknown axis": (
+        lambda each: _broken(each, about=replace(each.about, axes=("t_max", "speed"))),
+        "no axis .'speed'",
+    ),
+    "a likely guess": (
+        lambda each: _broken(each, about=replace(each.about, candidates=lambda _: 11)),
+        "a blind pick is right with probability 0.091",
     ),
     "never right": (_wrap("verify", lambda _, v: replace(v, correct=False)), "solve is not correct"),
     "nearly one": (_wrap("verify", lambda _, v: replace(v, r_task=Fraction(99, 100))), "scores 0.99, not 1"),
@@ -209,3 +223,65 @@ def test_an_exception_of_verify_is_named_with_the_answer(ninth: Environment, sho
 
     with pytest.raises(EnvironmentFaultError, match="raises ArithmeticError"):
         check_environment(_broken(ninth, verify=verify), shop, seeds=1)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the repository in which the package lies where its author would put it.
+
+    What else an author does: list the package in ``pyproject.toml``, and write the reference pages again.
+    """
+    copied = tmp_path_factory.mktemp("ninth") / "ecom_rlve"
+    ignored = [line.rstrip("/") for line in (ROOT / ".gitignore").read_text().split()]
+    shutil.copytree(ROOT, copied, ignore=shutil.ignore_patterns(".git", *ignored))
+    shutil.copytree(FOLDER / "lookup", copied / "envs/tasks/lookup", ignore=shutil.ignore_patterns("__pycache__"))
+    project, beside = copied / "pyproject.toml", '    "ecom_rlve.envs.tasks.journey",\n'
+    listed = project.read_text()
+    assert beside in listed
+    project.write_text(listed.replace(beside, beside + beside.replace("journey", "lookup")))
+    in_copy(copied, "pages/generate.py")
+    return copied
+
+
+def in_copy(copied: Path, *arguments: str) -> str:
+    """Run Python in a copy of the repository, which it imports instead of what is installed; return what it printed."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copied,
+        env={**os.environ, "PYTHONPATH": str(copied.parent)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:]
+    return done.stdout
+
+
+def fast_tier() -> str:
+    """Return the expression that selects the tests of the fast suite: those of no tier that has a mark."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+    return " and ".join(f"not {mark.partition(':')[0]}" for mark in settings["markers"])
+
+
+@pytest.mark.slow
+def test_a_copy_with_the_package_in_place_passes_the_whole_fast_suite(copy: Path) -> None:
+    said = in_copy(copy, "-P", "-c", "import ecom_rlve; print(ecom_rlve.__file__)")
+    assert said.strip() == str(copy / "__init__.py")
+    said = in_copy(copy, "-P", "-m", "pytest", "-q", "-m", fast_tier(), "-n", "2", "--dist", "worksteal")
+    assert " passed" in said
+    assert NAME in in_copy(copy, "-P", "-m", "pytest", "-q", "--collect-only", "tests/envs/test_every_environment.py")
+
+
+@pytest.mark.slow
+def test_in_the_copy_the_soundness_table_has_it_too(copy: Path) -> None:
+    arguments = ("--env", "all", "--episodes", "4", "--difficulties", "0,6", "--catalog", "synthetic:2000:0")
+    said = in_copy(copy, "-P", "-m", "ecom_rlve.evaluation.soundness", *arguments)
+    assert f"{NAME}: sound" in said
+    assert f"| {NAME}, d=0, 6 | 1.000 | none | 1.000 |" in said
+
+
+@pytest.mark.slow
+def test_in_the_copy_an_episode_of_it_can_be_watched(copy: Path) -> None:
+    said = in_copy(copy, "-P", "-m", "ecom_rlve.cli", "demo", "--env", NAME)
+    assert f"{NAME}, difficulty 2, seed 10, agent: oracle" in said
+    assert re.search(r"is_correct\W+yes", said)

@@ -9,15 +9,16 @@ import pytest
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.said import with_acts
-from ecom_rlve.envs.registry import errands
+from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.agents.journey.errands import (
     after_first_sentence,
     comes_back,
     errand_of,
     split_at_interruption,
 )
-from ecom_rlve.evaluation.agents.registry import make_agent, suite
+from ecom_rlve.evaluation.agents.skill import RUNGS
 from ecom_rlve.models import EpisodeResult, Style
 
 
@@ -28,7 +29,7 @@ def store(wide_shop: Shop) -> Shop:
 
 def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn", **axes: float) -> EpisodeResult:
     episode = Episode(store, EpisodeSpec("JOURNEY", d, seed, style=style, axes=tuple(axes.items())), "episode")
-    agent = make_agent(name, "JOURNEY", seed)
+    agent = make_expert("JOURNEY", name)
     step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     named: list[str] = []
     while not step.done:
@@ -55,17 +56,17 @@ def test_the_expert_names_every_errand_and_does_most_of_them(store: Shop, d: int
 
 
 def test_lazy_rungs_do_it_worse(store: Shop) -> None:
-    names = ("expert", *suite("JOURNEY").lazy)
+    names = ("expert", *RUNGS)
     means = {name: fmean(played(store, name, 9, seed).r_total for seed in range(12)) for name in names}
     assert max(means, key=lambda name: means[name]) == "expert", means
 
 
 @pytest.mark.parametrize("d", [0, 6, 12])
 def test_openings_tell_the_errand(store: Shop, d: int) -> None:
-    for each in errands():
+    for env_id in environment("JOURNEY").about.members:
         for seed in range(40):
-            said = Episode(store, EpisodeSpec(each.about.id, d, seed), "episode").opening.user_message
-            assert errand_of(said) == each.about.id, said
+            said = Episode(store, EpisodeSpec(env_id, d, seed), "episode").opening.user_message
+            assert errand_of(said) == env_id, said
 
 
 def test_no_errand_is_begun_twice() -> None:

@@ -60,6 +60,8 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
         called="my project",
         tool_names=("catalog_search", "catalog_get_product", "ask_user"),
         answer=BundleAnswer,
+        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool"),
+        needs="two leaf categories with six products in stock at an exact price",
     )
 
     def brief(self, axes: Axes) -> str:

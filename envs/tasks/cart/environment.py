@@ -26,6 +26,7 @@ from ecom_rlve.envs.tasks.cart.goal import (
     most_items,
 )
 from ecom_rlve.envs.tasks.cart.stockout import draw_stockout
+from ecom_rlve.envs.tasks.cart.visit_history import candidates
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -58,6 +59,9 @@ class CartEnvironment(Environment, Errand[CartGoal]):
             "ask_user",
         ),
         answer=Answer,
+        axes=("p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool"),
+        candidates=lambda axes: candidates(items_at(axes.d)),
+        needs="leaf categories with six products that what is known of them tells apart",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's

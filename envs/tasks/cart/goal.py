@@ -46,8 +46,14 @@ class CartGoal:
     items: tuple[WantedItem | None, ...]
 
 
-def p_variant(d: int) -> float:
+def variant_probability(d: int) -> float:
+    """Probability that an item is wanted in one variant: σ((d - 2) / 1.5) (SPEC §3)."""
     return logistic((d - 2) / 1.5)
+
+
+def many_probability(d: int) -> float:
+    """Probability that an item is wanted more than once: min(0.5, 0.1·d) (SPEC §3)."""
+    return min(0.5, 0.1 * d)
 
 
 def items_at(d: int) -> int:
@@ -105,8 +111,8 @@ def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     items = []
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
         variants = world.variants(row)
-        chosen = variants[int(variant * len(variants))] if has_variant < p_variant(d) else None
-        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < min(0.5, 0.1 * d) else 1
+        chosen = variants[int(variant * len(variants))] if has_variant < variant_probability(d) else None
+        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < many_probability(d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
 

@@ -12,7 +12,7 @@ from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.errand import Change, Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
-from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, p_variant, variant_fact
+from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, variant_fact, variant_probability
 from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.world import World
 
@@ -95,7 +95,7 @@ def draw_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> 
     """Draw what may sell out."""
     draws = rng.random(5).tolist()
     hits, item = draws[0] < axes.p_oos, int(draws[1] * len(items))
-    has_variant = items[item].variant is not None if hits else draws[4] < p_variant(axes.d)
+    has_variant = items[item].variant is not None if hits else draws[4] < variant_probability(axes.d)
     plan = StockoutPlan(
         hits=hits,
         item=item,

@@ -6,7 +6,7 @@ from pydantic import Field, ValidationError
 
 from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer, Own
-from ecom_rlve.envs.difficulty import Axes
+from ecom_rlve.envs.difficulty import AXES, Axes
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.scenario import Scenario
@@ -74,6 +74,8 @@ class JourneyEnvironment(Environment):
         called="the rest",
         tool_names=tuple(TOOLS),
         answer=JourneyAnswer,
+        axes=tuple(name for name in AXES if name == "p_switch" or any(name in each.about.axes for each in MEMBERS)),
+        needs="two other environments that it serves",
         members=tuple(each.about.id for each in MEMBERS),
     )
 

@@ -49,6 +49,9 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
         called="my order",
         tool_names=("order_list", "order_get", "ask_user"),
         answer=StatusAnswer,
+        axes=("p_missing", "t_max", "p_noise", "h_orders", "b_tool"),
+        candidates=lambda axes: axes.h_orders,
+        needs="four leaf categories",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's

@@ -86,11 +86,16 @@ class StatusGoal:
     reference: Reference
 
 
+def indirect_probability(d: int) -> float:
+    """Probability that the customer does not name what the list of orders shows: σ((d - 2) / 1.5) (SPEC §3)."""
+    return logistic((d - 2) / 1.5)
+
+
 def intent_in(errand: Errand[StatusGoal], world: World, streams: Streams) -> Intent[StatusGoal]:
     """Return a question drawn from ``streams`` about one of the orders of a world."""
     which, arrival, is_indirect, form, line = streams.stream("target").random(5).tolist()
     order = world.orders[int(which * len(world.orders))]
-    if is_indirect < logistic((world.axes.d - 2) / 1.5):
+    if is_indirect < indirect_probability(world.axes.d):
         reference = _indirect(world, order, line)
     else:
         reference = (_by_day, _by_total, _by_title)[int(form * 3)](world, order, line)

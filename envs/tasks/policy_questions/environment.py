@@ -14,6 +14,7 @@ from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.policy.book import LEAST_FIGURES
 from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, score
@@ -46,6 +47,9 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
         called="my question",
         tool_names=("policy_search", "policy_get", "ask_user", "datetime_now"),
         answer=PolicyAnswer,
+        axes=("p_missing", "t_max", "p_noise", "b_branch", "b_tool"),
+        candidates=lambda _: LEAST_FIGURES,
+        needs="a department",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's

@@ -46,6 +46,8 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
         called="my search",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,
+        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool", "k_rec"),
+        needs="200 products of which two properties are known, in leaf categories with eight products or more",
     )
 
     def brief(self, axes: Axes) -> str:

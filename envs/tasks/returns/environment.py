@@ -24,7 +24,7 @@ from ecom_rlve.envs.tasks.returns.goal import (
 )
 from ecom_rlve.envs.tasks.returns.replacement import most_constraints, share_met
 from ecom_rlve.envs.world.eligibility import EXCHANGE
-from ecom_rlve.envs.world.orders import MIN_KINDS
+from ecom_rlve.envs.world.orders import MEAN_LINES, MIN_KINDS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -60,6 +60,9 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
             "ask_user",
         ),
         answer=ReturnAnswer,
+        axes=("m", "p_missing", "eps_rank", "t_max", "p_noise", "top_k", "h_orders", "b_branch", "b_tool"),
+        candidates=lambda axes: MEAN_LINES * axes.h_orders,
+        needs="four leaf categories",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's

@@ -81,12 +81,17 @@ def intent_in(errand: Errand[ReturnGoal], world: World, streams: Streams) -> Int
     )
 
 
+def replacement_probability(d: int) -> float:
+    """Probability that a new one is wanted for what goes back: min(0.5, 0.1·d) (SPEC §3)."""
+    return min(0.5, 0.1 * d)
+
+
 def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, int]:
     """Return the line meant, what shall become of it, and the number of redraws."""
     axes = world.axes
     lines = [(order, line) for order in world.orders for line in order.lines]
     is_replaced, is_exchanged, reason, method = streams.stream("wishes").random(4).tolist()
-    wants_new = is_replaced < min(0.5, 0.1 * axes.d)
+    wants_new = is_replaced < replacement_probability(axes.d)
     targets, rng = streams.stream("target"), streams.stream("replacement")
     for redraws in range(_REDRAWS + 1):
         order, line = lines[int(targets.integers(len(lines)))]

@@ -55,6 +55,11 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
         called="the replacement",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,
+        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool", "k_rec"),
+        needs=(
+            "200 products with a title of their own, two known properties and a word of what must stay the same, in "
+            "leaf categories with 27 products or more"
+        ),
         empties_shelves=True,
     )
 

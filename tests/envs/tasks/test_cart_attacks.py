@@ -21,7 +21,7 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tasks.cart.goal import items_at
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.models import EpisodeResult, Observation, Style
 from ecom_rlve.streams import stream
 
@@ -266,7 +266,7 @@ def expert_mean(shop: Shop, d: int, trials: int) -> float:
     total = 0.0
     for seed in range(trials):
         episode = Episode(shop, EpisodeSpec("CART", d, seed), "honest")
-        agent, seen = make_agent("expert", "CART", seed), episode.opening
+        agent, seen = make_expert("CART"), episode.opening
         while not seen.done:
             result = StepResult(
                 observation=seen,

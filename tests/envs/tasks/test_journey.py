@@ -14,16 +14,17 @@ from ecom_rlve.envs.customer.conversation import Begun, Conversation
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.said import with_acts
-from ecom_rlve.envs.registry import environment
+from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
 from ecom_rlve.envs.tasks.journey.environment import MEMBERS, intents_at
 from ecom_rlve.envs.world.eligibility import eligibility
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Action, one_at_a_time
-from ecom_rlve.evaluation.agents.registry import make_agent, suite
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.evaluation.agents import policies_of
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style, Termination
 
 JOURNEY = environment("JOURNEY")
+POLICIES = policies_of("JOURNEY", {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()})
 SEEDS = 10
 DEBRIS = re.compile(
     r"[{}<>\\_]|%s|\bNone\b|\bnan\b|\binf\b|\bTrue\b|\bFalse\b|  |\s[,.;!?]|\.\.|,,|;;|\(\)|\bthe the\b"
@@ -336,12 +337,12 @@ def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) 
     assert min(tried["CART"], tried["RETURN"]) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(suite("JOURNEY").empty))
+@pytest.mark.parametrize("name", sorted(POLICIES.empty))
 def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
     for d in (0, 6, 12):
         for seed in range(6):
             episode = start(store, d, seed)
-            agent = make_agent(name, "JOURNEY", seed)
+            agent = POLICIES.make(name, seed)
             step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
             while not step.done:
                 seen = episode.step(agent.act(step))

@@ -65,6 +65,7 @@ class LookupEnvironment(Environment, Errand[LookupGoal]):
         called="that figure",
         tool_names=("catalog_search", "catalog_get_product", "ask_user"),
         answer=LookupAnswer,
+        axes=("p_missing", "eps_rank", "t_max", "p_noise", "top_k", "b_tool"),
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002
