@@ -91,6 +91,7 @@ class StatusEnvironment(Environment[StatusGoal]):
             (Mention(subject.singular, subject.plural, facts),),
             bank=_ASKS_ARRIVAL if goal.wants_arrival else _ASKS_STATUS,
             places=(("order", goal.reference.phrase), *goal.reference.protected),
+            says=(("asks", "status and arrival" if goal.wants_arrival else "status"), *goal.reference.says),
         )
 
     def review(self, scenario: Scenario[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's

@@ -58,7 +58,7 @@ class PolicyEnvironment(Environment[PolicyGoal]):
         place = "date" if goal.question.form == "deadline" else "money"
         places = (("question", goal.asked), *(((place, goal.given),) if goal.given else ()))
         mention = Mention("", "", tuple(slot.fact for slot in scenario.slots if slot in said))
-        return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places)
+        return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places, says=goal.says)
 
     def review(self, scenario: Scenario[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         # The customer does not know the rules: no answer looks right or wrong to them.

@@ -91,8 +91,10 @@ class ReturnEnvironment(Environment[ReturnGoal]):
 
     def opening(self, scenario: Scenario[ReturnGoal], said: Collection[Slot]) -> Act:
         act = super().opening(scenario, said)
-        places = (("item", scenario.subjects[THING].singular),)
-        return Act(ActKind.OPEN, act.mentions, bank=_ASKS, places=places)
+        # Nothing is said of a new one of which no wish is.
+        mentions = tuple(mention for item, mention in enumerate(act.mentions) if item == THING or mention.facts)
+        item = (("item", scenario.subjects[THING].singular),)
+        return Act(ActKind.OPEN, mentions, bank=_ASKS, places=item, says=item)
 
     def review(self, scenario: Scenario[ReturnGoal], proposal: Answer | None) -> Review:
         goal, world = scenario.goal, scenario.world
