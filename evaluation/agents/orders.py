@@ -41,13 +41,22 @@ class OrderHistory:
         return call("order_list", limit=_PAGE, offset=len(self.listed) or None)
 
     def category_of(self, noun: str) -> str:
-        """Return the listed category that is most like what a thing is called: "scarves" for "a scarf".
+        """Return the listed category that is most like what a thing is called: "scarves" for "scarf".
 
-        "" before orders were listed. What stands before "of" counts or not: "a bag of coffee beans" are coffee beans.
+        "" before orders were listed.
         """
-        names = (noun, noun.rpartition(" of ")[2])
         categories = sorted({name for order in self.listed for name in order["categories"]})
-        return max(categories, key=lambda category: max(fuzz.ratio(name, category) for name in names), default="")
+        return max(categories, key=lambda category: _likeness(noun, category), default="")
+
+
+def _likeness(noun: str, category: str) -> float:
+    """Return how alike a noun and a category's name are, 0 to 100.
+
+    "Bag of coffee beans" may stand for "coffee beans", and "pair of tights" for "tights and stockings".
+    """
+    forms = (noun, noun.rpartition(" of ")[2])
+    names = (category, *category.split(" and "))
+    return max(fuzz.ratio(form, name) for form in forms for name in names)
 
 
 def placed(order: Order) -> date:
