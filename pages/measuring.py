@@ -13,6 +13,7 @@ from ecom_rlve.client import StepResult
 from ecom_rlve.client.text import render
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
@@ -94,7 +95,7 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
     played = episode(shop, env_id, d, seed, style)
     agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
     while not seen.done:
-        action = agent.act(StepResult(seen, seen.reward, seen.done, played.metadata))
+        action = agent.act(StepResult(seen, seen.reward, seen.done, with_acts(played.metadata, played.acts)))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
     plans = [part.stockout for _, part in _parts(played) if part.stockout is not None]

@@ -16,6 +16,7 @@ from reward_sums import task_reward
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
@@ -70,13 +71,13 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
     agent = make_agent("expert", spec.env_id, spec.seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     actions = []
     while not step.done:
         action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}
         actions.append(action)
         seen = episode.step(action)
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     return Shown(episode, tuple(actions))
 
 
