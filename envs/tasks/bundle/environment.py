@@ -161,7 +161,7 @@ class BundleEnvironment(Environment[BundleGoal]):
             if facts or item == PROJECT:
                 mentions.append(Mention(subject.singular, subject.plural, facts))
         places = (("plan", project.plan), ("project", project.name))
-        return Act(ActKind.OPEN, tuple(mentions), bank=_OPENING, places=places)
+        return Act(ActKind.OPEN, tuple(mentions), bank=_OPENING, places=places, says=places)
 
     def customer(self, scenario: Scenario[BundleGoal], streams: Streams) -> Customer:
         return ProjectCustomer(self, scenario, streams)

@@ -83,7 +83,8 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
         facts = tuple(slot.fact for slot in scenario.slots if slot in said)
         mention = Mention(subject.singular, subject.plural, facts)
         title = str(scenario.world.shop.full_card(scenario.goal.original)["title"])
-        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", title),))
+        places = (("title", title),)
+        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=places, says=places)
 
     def gains(self, scenario: Scenario[SubstitutionGoal], rows: Rows) -> Gains:
         goal = scenario.goal
