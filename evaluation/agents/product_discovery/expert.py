@@ -54,7 +54,9 @@ class DiscoveryExpert(RecommendingExpert):
         """Yield looks at what passes the first wishes: what is seen early is seen again before the answer."""
         if self._shelf.category is None and self._is_asking and self._topics():
             search = self._shelf.search(self._filters())
-            yield from (self._watched(self._shelf.call(search, look)) for look in self._shelf.looks(search, self._first_sort()))
+            yield from (
+                self._watched(self._shelf.call(search, look)) for look in self._shelf.looks(search, self._first_sort())
+            )
 
     def _filters(self) -> Filters:
         return {**self._stock_filter(), **filters_of(self._wishes().values())}

@@ -21,6 +21,8 @@ _WANTED = {
     "method": "Which refund method or exchange do you want?",
 }
 _WHICH_LINE = {"price_paid": "What was the price paid for each?", "units_bought": "What was the quantity?"}
+QUESTIONS = {**_WHICH, **_WANTED, **_WHICH_LINE}
+"""By the slot of a fact about the thing that goes back, most urgent first."""
 _TOLD_AT_ONCE = 3
 """Facts that the customer tells in one reply (SPEC §7)."""
 _ON_CARDS = 6
@@ -118,7 +120,7 @@ class ReturnExpert:
         """Return what to ask, most urgent first; ``is_found``: the line is known."""
         if not self._skill.asks:
             return {}
-        known = _WANTED if is_found else {**_WHICH, **_WANTED, **_WHICH_LINE}
+        known = _WANTED if is_found else QUESTIONS
         if self._new is None:
             return known
         about_new = self._new.questions()

@@ -6,20 +6,10 @@ from collections import Counter
 from typing import Any
 
 from ecom_rlve.evaluation.agent import call
+from ecom_rlve.evaluation.agents.cards import Card, Filters, filters_of, meets
 from ecom_rlve.models import SaidFact
 
-Card = dict[str, Any]
-Filters = dict[str, Any]
-
 _PAGE = 10
-_LABELS = {
-    "color": "colour",
-    "connector_type": "connector",
-    "item_form": "form",
-    "finish_type": "finish",
-    "ship_days": "delivery time",
-}
-"""What an attribute is called where its name alone is not it."""
 _ANYWHERE = ("price", "brand", "rating", "ship_days")
 """What a customer may have a wish about whatever the thing is; its other attributes stand on cards."""
 _HIDDEN = "model"
@@ -58,7 +48,7 @@ class Replacement:
 
         Other words show other products in the places of some that were found, and the same found ones.
         """
-        filters = {"category": self._category, "in_stock": True} | dict(map(_filter, self._wishes.values()))
+        filters = {"category": self._category, "in_stock": True, **filters_of(self._wishes.values())}
         made = self._searched[_text(filters)]
         if made and self._is_sure():
             return []
@@ -76,7 +66,8 @@ class Replacement:
         """Return a question about each attribute that a wish can be about."""
         counts = Counter(name for card in self.cards.values() for name in sorted(card.keys() - _NO_WISH))
         names = dict.fromkeys((*_ANYWHERE, *(name for name, _ in counts.most_common()), _HIDDEN))
-        return {name: f"Which {_label(name)} should the new {self.noun} have?" for name in names}
+        labels = {name: "delivery time" if name == "ship_days" else name.replace("_", " ") for name in names}
+        return {name: f"Which {label} should the new {self.noun} have?" for name, label in labels.items()}
 
     def best(self) -> Card | None:
         """Return the product that most surely meets all wishes, None where none is in stock."""
@@ -92,36 +83,14 @@ class Replacement:
 
     def _evidence(self, card: Card) -> tuple[int, int]:
         """Return how many wishes a product does not meet, negative, and how sure it is that it meets the others."""
-        met = {name: _is_met(card, wish) for name, wish in self._wishes.items()}
-        passed = self._passed[card["product_id"]]
-        sure = [
-            _SURE if is_met else min(_SURE, passed[_filter(self._wishes[name])])
-            for name, is_met in met.items()
-            if is_met is not False
-        ]
+        met = [(wish, meets(card, wish)) for wish in self._wishes.values()]
+        sure = [_SURE if is_met else self._support(card, wish) for wish, is_met in met if is_met is not False]
         return len(sure) - len(met), sum(sure)
 
-
-def _filter(wish: SaidFact) -> tuple[str, Any]:
-    """Return the search filter that says exactly what a wish does."""
-    value = wish.value / 100 if wish.attribute == "price" and isinstance(wish.value, float) else wish.value
-    bound = {"at_most": "_max", "at_least": "_min"}.get(wish.op, "")
-    return f"{wish.attribute}{bound}", value
-
-
-def _is_met(card: Card, wish: SaidFact) -> bool | None:
-    """Tell whether what a card shows meets a wish; None where it does not show it."""
-    name, value = _filter(wish)
-    shown = card.get(wish.attribute)
-    if shown is None:
-        return None
-    if name.endswith("_max"):
-        return bool(shown <= value)
-    return bool(shown >= value) if name.endswith("_min") else bool(shown == value)
-
-
-def _label(name: str) -> str:
-    return _LABELS.get(name, name.replace("_", " "))
+    def _support(self, card: Card, wish: SaidFact) -> int:
+        """Return how sure searches by a wish make it that a product meets it, of which its card shows nothing."""
+        passed = self._passed[card["product_id"]]
+        return min(_SURE, min((passed[each] for each in filters_of([wish]).items()), default=0))
 
 
 def _text(filters: Filters) -> str:

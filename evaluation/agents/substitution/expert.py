@@ -101,5 +101,3 @@ class SubstitutionExpert(RecommendingExpert):
                 apart = abs(card[name] - original[name]) / (high - low) if name in card and high > low else 0.0
                 parts.append(1 - apart if name in card else 0.0)
         return sum(parts) / len(parts) if parts else 0.0
-
-

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.envs.customer.hearing.question_words import with_kinds
+from ecom_rlve.envs.customer.hearing.reading import Topics, read
+from ecom_rlve.evaluation.agents.returns.expert import QUESTIONS
+from ecom_rlve.evaluation.agents.returns.replacement import Replacement
 from ecom_rlve.models import Style
 
 
@@ -42,3 +47,23 @@ def test_it_looks_for_nothing_new_unless_told_to(play: Callable[..., Any]) -> No
     unwanted = [game for game in games if game.episode.scenario.goal.replacement is None]
     assert len(unwanted) >= 5
     assert not any(call["name"] == "catalog_search" for game in unwanted for call in game.calls)
+
+
+def test_every_question_is_heard_as_what_it_asks(play: Callable[..., Any]) -> None:
+    """Of the thing that goes back, and of each attribute that a new one of its kind can have."""
+    tried = 0
+    for seed in range(40):
+        episode = play("RETURN", 9, seed).episode
+        subjects = tuple((subject.singular, subject.plural) for subject in episode.scenario.subjects)
+        kinds = {slot.fact.kind for slot in episode.scenario.slots if slot.fact.kind} | set(episode.scenario.unknown)
+        phrases = with_kinds(tuple(sorted(kinds, key=lambda kind: kind.name)))
+        topics = Topics(subjects, episode.scenario.world.shop.value_index, {}, phrases)
+        for topic, question in QUESTIONS.items():
+            assert [name for _, name in read(question, topics).asked] == [topic], question
+        if len(subjects) > 1:
+            tried += 1
+            new = Replacement(subjects[0][0], "lamps", {})
+            new.cards["P"] = {"product_id": "P", **dict.fromkeys(ATTRIBUTES)}
+            asked = {name: read(question, topics).asked for name, question in new.questions().items()}
+            assert asked == {name: ((1, name),) for name in ("price", "brand", "rating", "ship_days", *ATTRIBUTES)}
+    assert tried >= 10
