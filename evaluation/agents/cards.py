@@ -78,6 +78,15 @@ def filters_of(facts: Iterable[SaidFact]) -> Filters:
     return filters
 
 
+def words_of(facts: Iterable[SaidFact]) -> str:
+    """Return facts as a shop writes them, to search for: what filters cannot state, words may find."""
+    return " ".join(
+        fact.value if isinstance(fact.value, str) else f"{float(fact.value):g} {fact.unit}"
+        for fact in facts
+        if not isinstance(fact.value, list) and fact.attribute != "price"
+    )
+
+
 def _says(op: str, name: str) -> bool:
     """Tell whether a filter is a part of what an operator says."""
     return op == "eq" or name.endswith({"at_most": "_max", "at_least": "_min"}.get(op, ""))

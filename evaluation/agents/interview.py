@@ -28,6 +28,8 @@ class Topic(NamedTuple):
         return self.singular in ("", noun) and self.name in ("", fact.slot, fact.attribute)
 
 
+ANYTHING = Topic()
+"""Whatever was left out, of whatever thing."""
 _LABELS: Mapping[str, str] = {"ship_days": "delivery time", "color": "colour", "flavor": "flavour"}
 _OF_ALL: Mapping[str, str] = {
     "": "Is there anything else that I should know?",

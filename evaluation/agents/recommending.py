@@ -18,7 +18,6 @@ from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import Observation, SaidFact, ToolResult
 
 _COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
-ANYTHING = Topic()
 
 
 class RecommendingExpert(ScriptedExpert):

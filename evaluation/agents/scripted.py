@@ -44,6 +44,8 @@ class ScriptedExpert(ABC):
         self._sent: Sequence[Sent] = ()
         self._is_long = False
         """Things may sell out after they were seen."""
+        self._is_piecemeal = False
+        """Calls are made one at a time, and leave the turn open."""
 
     @abstractmethod
     def _decide(self, room: int, turns_left: int) -> Move:
@@ -63,13 +65,13 @@ class ScriptedExpert(ABC):
         acts = acts_of(result)
         self._interview.take(acts, self._heard)
         self._heard.hear(acts)
-        is_piecemeal = result.metadata.style == "tool"
+        self._is_piecemeal = result.metadata.style == "tool"
         room = seen.tool_calls_left
-        if is_piecemeal and seen.turns_left > 1:
+        if self._is_piecemeal and seen.turns_left > 1:
             # A tool at a time, a call too many for the open turn opens the next.
             room = max(1, room)
         move = self._decide(room, seen.turns_left)
-        if is_piecemeal and move.calls:
+        if self._is_piecemeal and move.calls:
             # The rest is decided anew once the result is known.
             self._sent = move.calls[:1]
             return {"tool_calls": [self._sent[0][0]], "end_turn": False}

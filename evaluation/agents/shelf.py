@@ -70,19 +70,23 @@ class Shelf:
         """Return what was seen with these filters, the category's beside."""
         return self.searches.setdefault(repr(sorted(filters.items())), Search(filters))
 
-    def looks(self, search: Search, sort: str = "relevance", most: int = MOST) -> Iterator[Look]:
+    def looks(
+        self, search: Search, sort: str = "relevance", most: int = MOST, *, words: str = "", is_doubtful: bool = False
+    ) -> Iterator[Look]:
         """Yield the pages that are worth a look, those of one wording before those of the next.
 
-        Some results are replaced by others on each page; what they hid is found by other words.
+        Some results are replaced by others on each page; what they hid is found by other words. ``words`` are looked
+        for beside the noun; what is seen may be doubtful even where as many products as pass were seen.
         """
         if self._guess is None:
             yield _IN_WORDS
-        if self._guess is None or search.is_complete or len(search.seen) >= most:
+        is_enough = search.is_complete or len(search.seen) >= most
+        if self._guess is None or (is_enough and not is_doubtful):
             return
-        pages = max(1, -(-min(search.total, most) // PAGE)) if search.total is not None else _PAGES_AT_FIRST
-        looks = (
-            Look(wording.format(self.singular), sort, page * PAGE) for wording in _WORDINGS for page in range(pages)
-        )
+        expected = PAGE * _PAGES_AT_FIRST if search.total is None else search.total
+        pages = max(1, -(-min(expected, most) // PAGE))
+        queries = (f"{wording.format(self.singular)} {words}".strip() for wording in _WORDINGS)
+        looks = (Look(query, sort, page * PAGE) for query in queries for page in range(pages))
         yield from (look for look in looks if look not in search.looked)
 
     def call(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 
 from ecom_rlve.evaluation.agents.cards import Card, Filters, filters_of
-from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.recommending import ANYTHING, RecommendingExpert
+from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
 from ecom_rlve.evaluation.agents.scripted import Sent
 from ecom_rlve.evaluation.agents.shelf import Search
 from ecom_rlve.models import SaidFact

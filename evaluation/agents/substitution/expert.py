@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ecom_rlve.evaluation.agents.cards import Card, filters_of, meets
-from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.recommending import ANYTHING, RecommendingExpert
+from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
 from ecom_rlve.evaluation.agents.scripted import Sent
 from ecom_rlve.evaluation.agents.shelf import Look, Search
 from ecom_rlve.evaluation.agents.skill import Skill
