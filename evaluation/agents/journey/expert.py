@@ -114,7 +114,6 @@ class JourneyExpert:
         self._begun += 1
         self._open.append(_Errand(name, _EXPERTS[name](self._skill)))
         opening = {
-            "user_message": seen.user_message,
             "tool_calls_left": seen.tool_calls_left,
             "max_turns": self._turns,
             "instructions": self._briefs.get(name),
