@@ -16,9 +16,20 @@ class HeardItem:
     singular: str
     plural: str
     facts: dict[str, SaidFact] = field(default_factory=dict)
-    """By slot."""
+    """By slot; of several facts of one slot the last."""
+    told: list[SaidFact] = field(default_factory=list)
+    """Every fact, in the order in which they were last said."""
     free: set[str] = field(default_factory=set)
     """Names of what any value of will do."""
+
+    def latest(self) -> list[SaidFact]:
+        """Return of every slot what was said last about each attribute: what must be the same holds several."""
+        return list({(fact.slot, fact.attribute): fact for fact in self.told}.values())
+
+    def take(self, facts: Sequence[SaidFact]) -> None:
+        """Take in what was said of the thing."""
+        self.facts |= {fact.slot: fact for fact in facts}
+        self.told = [*(fact for fact in self.told if fact not in facts), *facts]
 
 
 @dataclass(slots=True)
@@ -41,8 +52,7 @@ class Heard:
         for act in acts:
             self.says |= act.says
             for said in act.items:
-                item = self.items.setdefault(said.singular, HeardItem(said.singular, said.plural))
-                item.facts |= {fact.slot: fact for fact in said.facts}
+                self.items.setdefault(said.singular, HeardItem(said.singular, said.plural)).take(said.facts)
             if act.kind == "no_preference":
                 self.free.update(act.attributes if not act.items else ())
                 for said in act.items:

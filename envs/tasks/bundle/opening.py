@@ -38,4 +38,4 @@ def opening(intent: Intent[BundleGoal], said: Collection[Slot]) -> Act:
         if facts or item == PROJECT:
             mentions.append(Mention(subject.singular, subject.plural, facts))
     places = (("plan", project.plan), ("project", project.name))
-    return Act(ActKind.OPEN, tuple(mentions), bank=_OPENING, places=places)
+    return Act(ActKind.OPEN, tuple(mentions), bank=_OPENING, places=places, says=places)

@@ -75,6 +75,8 @@ class Reference:
     """What it tells, for when it is asked again."""
     holds: Callable[[Order], bool]
     """Of which orders it is true."""
+    says: tuple[tuple[str, str], ...]
+    """The phrase as data: ``day`` and ``month`` in digits, ``total`` in integer cents, ``title``, ``item``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +139,7 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
         (("date", day),),
         day_fact(_DAY, order.placed),
         lambda other: other.placed == order.placed,
+        (("day", str(order.placed.day)), ("month", str(order.placed.month))),
     )
 
 
@@ -148,6 +151,7 @@ def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: AR
         (("money", total),),
         money_fact(_TOTAL, order.total_cents),
         lambda other: other.total_cents == order.total_cents,
+        (("total", str(order.total_cents)),),
     )
 
 
@@ -160,6 +164,7 @@ def _by_title(world: World, order: Order, line: float) -> Reference:
         (("title", f'"{title}"'),),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: any(_title(world, line.row) == title for line in other.lines),
+        (("title", title),),
     )
 
 
@@ -176,6 +181,7 @@ def _indirect(world: World, order: Order, line: float) -> Reference:
         (("date", month),) if names_month else (),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: has_kind(other) and (not names_month or other.placed.month == order.placed.month),
+        (("item", noun), *((("month", str(order.placed.month)),) if names_month else ())),
     )
 
 

@@ -43,4 +43,5 @@ def opening(intent: Intent[Any], said: Collection[Slot]) -> Act:
         (Mention(subject.singular, subject.plural, facts),),
         bank=_ASKS_ARRIVAL if goal.wants_arrival else _ASKS_STATUS,
         places=(("order", goal.reference.phrase), *goal.reference.protected),
+        says=(("asks", "status and arrival" if goal.wants_arrival else "status"), *goal.reference.says),
     )

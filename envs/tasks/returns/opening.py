@@ -29,5 +29,7 @@ _ASKS = bank(
 
 def opening(intent: Intent[Any], said: Collection[Slot]) -> Act:
     """Return the first act: the first subject is the thing that goes back."""
-    places = (("item", intent.subjects[0].singular),)
-    return Act(ActKind.OPEN, mentions_of(intent, said), bank=_ASKS, places=places)
+    # Nothing is said of a new one of which no wish is.
+    mentions = tuple(each for item, each in enumerate(mentions_of(intent, said)) if item == 0 or each.facts)
+    item = (("item", intent.subjects[0].singular),)
+    return Act(ActKind.OPEN, mentions, bank=_ASKS, places=item, says=item)

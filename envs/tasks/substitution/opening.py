@@ -32,4 +32,5 @@ def opening(intent: Intent[Any], said: Collection[Slot]) -> Act:
     facts = tuple(slot.fact for slot in intent.slots if slot in said)
     mention = Mention(subject.singular, subject.plural, facts)
     title = str(intent.world.shop.full_card(intent.goal.original)["title"])
-    return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", title),))
+    places = (("title", title),)
+    return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=places, says=places)

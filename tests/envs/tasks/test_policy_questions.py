@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import date, timedelta
 from fractions import Fraction
 from functools import partial
@@ -22,7 +21,8 @@ from ecom_rlve.envs.customer.hearing.reading import Topics, read
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.phrases import spellings
-from ecom_rlve.envs.language.said import with_acts
+from ecom_rlve.envs.language.said import said_acts, with_acts
+from ecom_rlve.envs.parts.remembered import spelled_day
 from ecom_rlve.envs.policy.book import MOST_CONDITIONS, draw_policy_book
 from ecom_rlve.envs.policy.conditions import CONDITIONS, TIERS, Band
 from ecom_rlve.envs.policy.topics import TOPICS
@@ -35,8 +35,6 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Agent, one_at_a_time
 from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, Decline, InjectPrompt, RepeatCustomer
 from ecom_rlve.evaluation.agents.policy_questions.blind import BlindReader
-from ecom_rlve.evaluation.agents.policy_questions.expert import PolicyExpert
-from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.evaluation.statistics import clopper_pearson
 from ecom_rlve.models import EpisodeResult, Style, Termination
 from ecom_rlve.streams import Streams, stream
@@ -417,18 +415,20 @@ def test_reading_the_whole_book_and_picking_a_figure_is_no_way(begin: Callable[.
     assert correct <= 2
 
 
-def test_the_expert_is_right_and_its_rungs_fall(begin: Callable[..., Episode]) -> None:
-    def share(d: int, skill: Skill) -> float:
-        results = [play(begin(d, seed), PolicyExpert(skill)) for seed in range(30)]
-        return sum(result.is_correct for result in results) / len(results)
-
-    skill = Skill()
-    assert share(0, skill) >= 0.95
-    assert share(12, skill) >= 0.85
-    assert share(6, replace(skill, asks=False)) < share(6, skill) - 0.3
-    assert share(3, replace(skill, asks=False, guesses=True)) < share(3, skill) - 0.2
-    assert share(3, replace(skill, compares=False)) == 0.0
-    assert share(3, replace(skill, filters=False)) == 0.0
+def test_the_question_is_disclosed_as_it_is_asked(begin: Callable[..., Episode]) -> None:
+    forms = set()
+    for seed in range(60):
+        episode = begin(3, seed, p_noise=0.0)
+        said, goal, text = said_acts(episode.acts)[0].says, episode.intent.goal, episode.opening.user_message
+        forms.add(said["form"])
+        assert (said["topic"], said["form"]) == (TOPICS[goal.question.topic].title, goal.question.form)
+        assert ("date" in said, "money" in said) == (said["form"] == "deadline", said["form"] == "share")
+        if "date" in said:
+            day = date.fromisoformat(said["date"])
+            assert f"{spelled_day(day)} {day.year}" in text
+        if "money" in said:
+            assert f"${int(said['money']) // 100}" in text
+    assert forms == {"figure", "deadline", "share"}
 
 
 def test_a_proposal_gets_no_judgement(begin: Callable[..., Episode]) -> None:

@@ -22,7 +22,7 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.goal import Slot, Verdict
 from ecom_rlve.envs.language.phrases import spellings
-from ecom_rlve.envs.language.said import with_acts
+from ecom_rlve.envs.language.said import said_acts, with_acts
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.returns.environment import ENVIRONMENT as RETURN
 from ecom_rlve.envs.tasks.returns.facts import METHODS, REASONS
@@ -37,7 +37,6 @@ from ecom_rlve.evaluation.agent import Agent, one_at_a_time
 from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
 from ecom_rlve.evaluation.agents.returns.blind import BlindLine, ReturnEveryLine
 from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
-from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.models import DomainCode, EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 
@@ -598,6 +597,16 @@ def test_a_proposed_product_gets_a_reaction_and_no_unsaid_wish_is_named(store: S
     assert (review.complete, review.wrong, review.stray) == (True, (), False)
 
 
+@pytest.mark.parametrize("p_missing", [0.0, 1.0])
+def test_a_new_one_is_disclosed_only_where_it_is_spoken_of(store: Shop, p_missing: float) -> None:
+    for seed in range(30):
+        episode = start(store, 6, seed, p_missing=p_missing)
+        thing, *new = (subject.singular for subject in episode.intent.subjects)
+        act = said_acts(episode.acts)[0]
+        assert act.says == {"item": thing}
+        assert [item.singular for item in act.items] == ([thing] if p_missing else [thing, *new])
+
+
 def test_equal_specs_are_equal_episodes(store: Shop) -> None:
     def transcript() -> list[str]:
         episode = start(store, 9, 4)
@@ -642,21 +651,3 @@ def test_blind_policies_are_bounded_by_chance(store: Shop, d: int) -> None:
     for make in makers:
         right = sum(play(start(store, d, seed), make()).is_correct for seed in range(trials))
         assert right / trials <= max(0.01, 1.5 * chance) + 3 * sqrt(chance / trials)
-
-
-def test_the_expert_is_right_and_its_lazy_rungs_fall_behind(store: Shop) -> None:
-    rungs = {
-        "expert": Skill(),
-        "never asks": Skill(asks=False),
-        "guesses": Skill(asks=False, guesses=True),
-        "first": Skill(compares=False),
-        "no filters": Skill(filters=False),
-    }
-    for d, least in ((0, 0.95), (3, 0.9)):
-        right = {
-            name: sum(play(start(store, d, seed), ReturnExpert(skill)).is_correct for seed in range(50))
-            for name, skill in rungs.items()
-        }
-        assert right["expert"] >= least * 50
-        if d:
-            assert all(right["expert"] - right[name] >= 0.2 * 50 for name in rungs if name != "expert"), right
