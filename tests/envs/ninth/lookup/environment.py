@@ -28,7 +28,7 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
-FIGURES = {"customer rating": "rating", "delivery time": "ship_days"}
+FIGURES = {"star count": "rating", "days on the way": "ship_days"}
 _FIGURE = SlotKind(
     "wanted_figure",
     "figure",
