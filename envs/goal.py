@@ -25,11 +25,6 @@ class Slot:
     it, and telling this one tells that one; None: itself."""
 
     @property
-    def naming(self) -> Slot:
-        """The slot by which what this one is about becomes known."""
-        return self.named_by or self
-
-    @property
     def name(self) -> str:
         """``brand``, ``color``, …, ``price``, ``quantity`` or ``variant``."""
         return self.fact.slot

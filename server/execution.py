@@ -14,6 +14,10 @@ T = TypeVar("T")
 class Execution(Protocol):
     """Calls functions, off the event loop where they may take long."""
 
+    @property
+    def is_pool(self) -> bool:
+        """What is called does not keep the event loop waiting."""
+
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call a function that may scan the catalog, and return what it returns."""
 
@@ -23,6 +27,8 @@ class Execution(Protocol):
 
 class InPlace:
     """Calls on the event loop: where a step takes well under a millisecond, handing it over would cost more."""
+
+    is_pool = False
 
     async def run(self, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Call the function here."""
@@ -34,6 +40,8 @@ class InPlace:
 
 class Pooled:
     """Calls in threads, so that a scan of millions of products keeps nobody else waiting."""
+
+    is_pool = True
 
     def __init__(self, threads: int) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="episode")

@@ -63,13 +63,18 @@ class Service:
         self.sessions = Sessions(*limits, now, self._count)
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
-        self._execution: Execution = Pooled(settings.pool_threads) if is_large else InPlace()
+        self._execution: Execution = InPlace()
+        if is_large:
+            self._execution = Pooled(settings.pool_threads)
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
         self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
         self._speaking = speaking(settings, self.metrics, voice)
-        is_worded = voice is not None or settings.simulator == "model"
-        ahead = settings.openings_ahead if is_worded and not settings.is_replayed else 0
+        self._is_worded = voice is not None or settings.simulator == "model"
+        """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
+        self._waits = self._is_worded or is_large
+        """Steps wait for something: a model, or a thread."""
+        ahead = settings.openings_ahead if self._is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
         self.runs = Runs(shop, now, self._openings.deal)
@@ -121,6 +126,9 @@ class Service:
             action = {name: value for name, value in action.items() if name != "metadata"}
         record.in_flight += 1
         try:
+            if request_id is None and not self._waits:
+                # Nothing in it waits, so there is no other step to be kept out.
+                return await self._advance(record, action)
             async with record.lock:
                 if request_id is None:
                     return await self._advance(record, action)
@@ -235,17 +243,22 @@ class Service:
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
         """Take a step through its four stages; return the answer."""
+        understood, failure = NOTHING_UNDERSTOOD, None
         taken = len(record.episode.log.steps)
-        understood, failure = await self._understood(record, action)
-        if record.episode.is_heavy(action):
-            await self._execution.run(self._apply, record, action, understood)
-        else:
-            self._apply(record, action, understood)
+        if self._is_worded:
+            understood, failure = await self._understood(record, action)
         try:
-            failure = failure or await self._word(record)
+            if self._execution.is_pool and record.episode.is_heavy(action):
+                await self._execution.run(self._apply, record, action, understood)
+            else:
+                self._apply(record, action, understood)
+            if self._is_worded:
+                failure = failure or await self._word(record)
             if failure is not None:
                 self._abort(record, failure)
             body = self._encoded(record)
+        except EnvsError:
+            raise
         except BaseException:
             # Also where the request was cancelled: a repeated one must find the episode as it was.
             self._restore(record, taken)
@@ -267,14 +280,7 @@ class Service:
     def _apply(self, record: Record, action: Mapping[str, Any], understood: Understood) -> None:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
-        taken = len(record.episode.log.steps)
-        try:
-            record.episode.step(action, understood)
-        except EnvsError:
-            raise
-        except Exception:
-            self._restore(record, taken)
-            raise
+        record.episode.step(action, understood)
 
     async def _word(self, record: Record) -> VoiceError | None:
         """Put a voice's words into the latest observation; return why the episode must end, where it must."""

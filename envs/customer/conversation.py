@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ecom_rlve.envs.customer.customer import Customer
-from ecom_rlve.envs.customer.turn import ClosedTurn, Heard, Reply
+from ecom_rlve.envs.customer.turn import NOTHING_HEARD, ClosedTurn, Heard, Reply
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind
@@ -95,7 +95,9 @@ class Conversation:
 
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes nothing."""
-        return Heard() if self._has_answered(turn) else self.current.customer.hear(self._own(turn))
+        if turn.answer is None:
+            return self.current.customer.hear(turn)
+        return NOTHING_HEARD if turn.answer.done else self.current.customer.hear(self._own(turn))
 
     def settles_for(self, heard: Heard) -> Change | None:
         """Return what the customer settles for, told that a wanted thing is sold out; None where nothing changes."""
@@ -103,7 +105,7 @@ class Conversation:
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the reaction of the intent that is spoken of, and the change of topic where there is one."""
-        if self._has_answered(turn):
+        if turn.answer is not None and turn.answer.done:
             return Reply(self._moved_on(), is_customer_caused=True)
         begun = self.current
         reply = begun.customer.reply(self._own(turn), heard, change)
@@ -113,10 +115,6 @@ class Conversation:
         begun.intent.is_interrupted = False
         switch = (Act(ActKind.SWITCH, bank=_INTERRUPT), *_introduced(self._begin()))
         return Reply((*reply.acts, *switch), is_customer_caused=not reply.excuses_nothing)
-
-    def _has_answered(self, turn: ClosedTurn) -> bool:
-        """Tell whether the turn closed an intent and the customer moves on."""
-        return turn.answer is not None and turn.answer.done
 
     def _own(self, turn: ClosedTurn) -> ClosedTurn:
         """Return the turn with its proposal as the current intent takes it."""

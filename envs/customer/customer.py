@@ -9,7 +9,7 @@ from typing import Any
 
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
+from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
@@ -60,7 +60,7 @@ class Customer:
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes nothing."""
         if not (turn.message or turn.questions or turn.changed or turn.answer):
-            return Heard()
+            return NOTHING_HEARD
         readings = self._readings(turn.message, turn.questions, turn.understood)
         return Heard(
             tuple(readings),
@@ -212,7 +212,7 @@ class Customer:
 
     def _tell(self, slots: list[Slot]) -> Act:
         self._said.update(slots)
-        self._said.update(slot.naming for slot in slots)
+        self._said.update(slot.named_by for slot in slots if slot.named_by is not None)
         items = dict.fromkeys(slot.item for slot in slots)
         mentions = tuple(self._mention(item, [slot for slot in slots if slot.item == item]) for item in items)
         return Act(ActKind.ANSWER, mentions)
@@ -280,13 +280,12 @@ def _excuses_nothing(draft: _Draft) -> bool:
 
 def _said_at_first(intent: Intent[Any]) -> set[Slot]:
     """Draw what is not left out of the first message."""
-    draws = intent.streams.stream("omission").random(len(intent.slots)).tolist()
-    drawn = {
-        slot
-        for slot, draw in zip(intent.slots, draws, strict=True)
-        if slot.is_essential or draw >= intent.world.axes.p_missing
-    }
-    return {slot for slot in intent.slots if slot.naming in drawn}
+    slots, p_missing = intent.slots, intent.world.axes.p_missing
+    draws = intent.streams.stream("omission").random(len(slots)).tolist()
+    drawn = {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
+    if all(slot.named_by is None for slot in slots):
+        return drawn
+    return {slot for slot in slots if (slot.named_by or slot) in drawn}
 
 
 def _is_about(slot: Slot, attribute: str) -> bool:

@@ -42,6 +42,10 @@ class Heard(NamedTuple):
     """It says that the work is done, or proposes an answer."""
 
 
+NOTHING_HEARD = Heard()
+"""Of a turn that gives the customer nothing to react to."""
+
+
 class Reply(NamedTuple):
     """What the customer answers; no acts means silence."""
 
