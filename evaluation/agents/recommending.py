@@ -19,6 +19,9 @@ from ecom_rlve.models import Observation, SaidFact, ToolResult
 
 _COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
 
+_SOLD_TOGETHER = 3
+"""Products that sell out at once."""
+
 
 class RecommendingExpert(ScriptedExpert):
     """Plays one episode whose answer is a list of products of one kind."""
@@ -28,11 +31,10 @@ class RecommendingExpert(ScriptedExpert):
         self._picks, self._wished, self._budget = 3, 2, 1
         self._kind: Shelf | None = None
         self._batch = 0
-        """Actions so far."""
-        self._news = 0
-        """The last batch of results that showed a product for the first time: things sell out after such ones."""
+        """Actions so far, each of which has a batch of results."""
+        self._first_sights: dict[str, int] = {}
         self._sights: dict[str, int] = {}
-        """The last batch in which a product was seen, by id."""
+        """The batches of results in which products were seen first and last, by id."""
         self._checked: list[str] = []
         """Ids that are looked at once more before the answer."""
         self._proposed = False
@@ -46,10 +48,6 @@ class RecommendingExpert(ScriptedExpert):
     @abstractmethod
     def _searches(self) -> list[Search]:
         """Return the searches that together show what may be recommended; none while that is not known."""
-
-    @abstractmethod
-    def _first_looks(self) -> Iterator[Sent]:
-        """Yield the calls that find out what kind of product it is about; none once that is known."""
 
     @abstractmethod
     def _ranked(self) -> list[str]:
@@ -93,11 +91,17 @@ class RecommendingExpert(ScriptedExpert):
             return Move(answer={**self._answer(), "done": False})
         return Move(again[:room]) if again else Move(answer=self._answer())
 
+    def _first_looks(self) -> Iterator[Sent]:
+        """Yield looks that come before all others."""
+        yield from ()
+
     def _further_looks(self) -> Iterator[Sent]:
         """Yield looks at what may be recommended, of each search in turn."""
         looks = [
             [(search, look) for look in self._shelf.looks(search, self._first_sort())] for search in self._searches()
         ]
+        if self._is_lazy:
+            looks = [found[:1] for found in looks]
         for round_of_looks in zip_longest(*looks):
             yield from (self._watched(self._shelf.call(*look)) for look in round_of_looks if look is not None)
 
@@ -110,8 +114,12 @@ class RecommendingExpert(ScriptedExpert):
     def _stock_filter(self) -> Filters:
         return {"in_stock": True} if self._skill.minds_stock else {}
 
+    @property
+    def _is_lazy(self) -> bool:
+        return not (self._skill.filters and self._skill.compares)
+
     def _lazy_search(self) -> list[Search]:
-        """Return one page of one search, for rungs that do not look through what there is."""
+        """Return the search of which rungs see one page that do not look through what there is."""
         filters = self._stock_filter() if self._skill.filters else {}
         search = self._shelf.search(filters)
         return [] if search.looked else [search]
@@ -145,11 +153,10 @@ class RecommendingExpert(ScriptedExpert):
         made, take = sent
 
         def take_and_note(answer: ToolResult) -> None:
-            known = set(self._shelf.cards)
             take(answer)
-            if self._shelf.cards.keys() - known:
-                self._news = self._batch
-            self._sights |= {card["product_id"]: self._batch for card in (answer.result or {}).get("results", ())}
+            for card in (answer.result or {}).get("results", ()):
+                self._first_sights.setdefault(card["product_id"], self._batch)
+                self._sights[card["product_id"]] = self._batch
 
         return made, take_and_note
 
@@ -157,14 +164,22 @@ class RecommendingExpert(ScriptedExpert):
         """Return looks at the best products, where they may have sold out since they were shown."""
         if not (self._is_long and self._skill.minds_stock and self._skill.compares):
             return []
-        best = self._ranked()[: self._picks]
-        if best and not self._is_safe(best[0]):
+        ranked = self._ranked()
+        moment = self._moment_of_stockout(ranked)
+        best = [product_id for product_id in ranked[: self._picks] if self._sights.get(product_id, 0) <= moment]
+        if best[:1] == ranked[:1]:
             self._checked = best[: self._budget]
-        return [self._look_at(product_id) for product_id in self._checked if not self._is_safe(product_id)]
+        return [self._look_at(product_id) for product_id in self._checked if product_id in best]
 
-    def _is_safe(self, product_id: str) -> bool:
-        """Tell whether a product was seen after the last moment at which one could sell out."""
-        return self._sights.get(product_id, 0) > self._news
+    def _moment_of_stockout(self, ranked: list[str]) -> int:
+        """Return the batch of results after which things sell out.
+
+        That is when the best had been shown, another good one, and as many that are no match for these as sell out at
+        once.
+        """
+        good = [self._first_sights[product_id] for product_id in ranked]
+        rest = sorted(self._first_sights[product_id] for product_id in self._shelf.cards.keys() - set(ranked))
+        return max([*good[:1], *sorted(good[1:])[:1], *rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER]], default=0)
 
     def _look_at(self, product_id: str) -> Sent:
         def take(answer: ToolResult) -> None:

@@ -89,7 +89,9 @@ class Shelf:
         looks = (Look(query, sort, page * PAGE) for query in queries for page in range(pages))
         yield from (look for look in looks if look not in search.looked)
 
-    def call(self, search: Search, look: Look, limit: int = PAGE) -> tuple[dict[str, Any], Callable[[ToolResult], None]]:
+    def call(
+        self, search: Search, look: Look, limit: int = PAGE
+    ) -> tuple[dict[str, Any], Callable[[ToolResult], None]]:
         """Return the call that takes a look, and what notes its result."""
         if look == _IN_WORDS:
             return call("catalog_search", query=self.singular, limit=PAGE), self._name

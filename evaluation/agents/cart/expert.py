@@ -22,7 +22,7 @@ _FEW = 30
 _DESCRIPTION = 3
 """Facts of a product that mostly single it out."""
 _CALLS_OF_EACH = 2
-"""Calls that bring an item into the cart: its variants, and the cart; a tool at a time, the answer's turn holds some."""
+"""Calls that bring an item into the cart: the list of its variants, and the cart's own."""
 _DONE: dict[str, Any] = {"done": True}
 
 
@@ -59,7 +59,7 @@ class CartExpert(ScriptedExpert):
             gone[0].is_reported = True
             return Move(message=f"The {gone[0].heard.singular} is sold out. What should I take instead?")
         if turns_left <= 1:
-            return Move([put for item in items if (put := self._put(item))][:room], answer=_DONE)
+            return Move([put for item in items if (put := item.put(self._skill))][:room], answer=_DONE)
         if move := self._work(items, room, turns_left):
             return move
         for item in items:
@@ -69,8 +69,8 @@ class CartExpert(ScriptedExpert):
     def _work(self, items: list[Wanted], room: int, turns_left: int) -> Move | None:
         """Return what is to be asked, read and put into the cart; None where nothing is."""
         topics = self._topics(items, turns_left)[:FACTS_PER_TURN]
-        ready = [self._list_variants(item, item.chosen or "") for item in items if item.needs_variants()]
-        ready += [put for item in items if not self._lacks(item) and (put := self._put(item))]
+        ready = [item.list_variants(item.chosen) for item in items if item.chosen and item.needs_variants()]
+        ready += [put for item in items if not self._lacks(item) and (put := item.put(self._skill))]
         looks = self._looks(items, is_worth_it=bool(ready) or self._is_first or not topics)
         if not (ready or looks or topics):
             return None
@@ -109,8 +109,8 @@ class CartExpert(ScriptedExpert):
             return
         item.chosen = None
         if not (self._skill.compares and self._skill.filters):
-            first = next(iter(item.search.seen), None)
-            item.chosen = item.closest() if self._skill.compares else first
+            first = (product_id for product_id in item.search.seen if product_id not in item.refused)
+            item.chosen = item.closest() if self._skill.compares else next(first, None)
             return
         pool = item.pool()
         if item.is_certain(pool) or (pool and (is_late or not self._may_learn_more(item))):
@@ -201,8 +201,7 @@ class CartExpert(ScriptedExpert):
             looks += [page[at] for page in pages if at < len(page)]
             if not at and self._history is None and self._skill.compares:
                 looks.append(self._read_history())
-        likely = [(item, item.likely_to_list()) for item in vague]
-        return looks + [self._list_variants(item, product_id) for item, product_id in likely if product_id]
+        return looks + [item.list_variants(likely) for item in vague if (likely := item.likely_to_list())]
 
     def _pages(self, item: Wanted) -> list[Sent]:
         """Return the further looks at what an item may be that are worth their calls."""
@@ -228,47 +227,9 @@ class CartExpert(ScriptedExpert):
         looks = list(item.shelf.looks(item.search, most=PAGE, words=words))[:1]
         return [item.shelf.call(item.search, look, _FIRST_PAGE) for look in looks]
 
-    def _list_variants(self, item: Wanted, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            item.variants[product_id] = (answer.result or {}).get("variants", [])
-
-        return call("catalog_get_variants", product_id=product_id), take
-
     def _read_history(self) -> Sent:
         def take(answer: ToolResult) -> None:
             self._history = (answer.result or {}).get("results", [])
             self._visited.update(card["product_id"] for card in self._history)
 
         return call("user_get_visit_history"), take
-
-    def _put(self, item: Wanted) -> Sent | None:
-        """Return what brings an item into the cart as wanted, or nearer to it; None where it is there."""
-        if item.chosen is None or item.is_given_up or (item.is_sold_out() and self._skill.minds_stock):
-            return None
-        is_guess = self._skill.guesses and item.line is None
-        variant = None if is_guess else item.wanted_variant()
-        quantity = 1 if is_guess else item.quantity or 1
-        if item.line is None:
-            variant_id = variant["variant_id"] if variant else None
-            made = call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)
-        elif item.line["product_id"] != item.chosen or (variant is not None and not _is_line_of(item.line, variant)):
-            made = call("cart_remove", line_id=item.line["line_id"])
-        elif item.line["quantity"] != quantity:
-            made = call("cart_set_quantity", line_id=item.line["line_id"], quantity=quantity)
-        else:
-            return None
-
-        def take(answer: ToolResult) -> None:
-            item.line = (answer.result or {}).get("line")
-            if answer.code == "OUT_OF_STOCK":
-                item.is_given_up = not self._skill.minds_stock or item.is_reported
-                sold_out = variant or item.shelf.cards.get(item.chosen or "", {})
-                sold_out["in_stock"] = False
-
-        return made, take
-
-
-def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:
-    return all(line.get(name) == value for name, value in variant.items() if name not in ("variant_id", "in_stock"))
-
-

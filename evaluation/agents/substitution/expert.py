@@ -71,7 +71,7 @@ class SubstitutionExpert(RecommendingExpert):
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
     def _searches(self) -> list[Search]:
-        if not self._skill.filters or not self._skill.compares:
+        if self._is_lazy:
             return self._lazy_search()
         if self._is_asking and self._wished > len(self._item.latest()) and _KEPT not in self._interview.closed:
             return []
@@ -101,5 +101,3 @@ class SubstitutionExpert(RecommendingExpert):
                 apart = abs(card[name] - original[name]) / (high - low) if name in card and high > low else 0.0
                 parts.append(1 - apart if name in card else 0.0)
         return sum(parts) / len(parts) if parts else 0.0
-
-
