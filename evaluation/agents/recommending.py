@@ -8,19 +8,15 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import Any
 
-from ecom_rlve.evaluation.agent import call
 from ecom_rlve.evaluation.agents.cards import Card, Filters, contradicts, filters_of, unproved
 from ecom_rlve.evaluation.agents.heard import HeardItem
 from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
 from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
 from ecom_rlve.evaluation.agents.shelf import Search, Shelf
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.models import Observation, SaidFact, ToolResult
+from ecom_rlve.models import Observation, SaidFact
 
 _COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
-
-_SOLD_TOGETHER = 3
-"""Products that sell out at once."""
 
 
 class RecommendingExpert(ScriptedExpert):
@@ -30,11 +26,6 @@ class RecommendingExpert(ScriptedExpert):
         super().__init__(skill)
         self._picks, self._wished, self._budget = 3, 2, 1
         self._kind: Shelf | None = None
-        self._batch = 0
-        """Actions so far, each of which has a batch of results."""
-        self._first_sights: dict[str, int] = {}
-        self._sights: dict[str, int] = {}
-        """The batches of results in which products were seen first and last, by id."""
         self._checked: list[str] = []
         """Ids that are looked at once more before the answer."""
         self._proposed = False
@@ -74,7 +65,7 @@ class RecommendingExpert(ScriptedExpert):
             self._wished = int(wished[1])
 
     def _decide(self, room: int, turns_left: int) -> Move:
-        self._batch += 1
+        self._shelf.batch += 1
         if turns_left <= 1:
             return Move(answer=self._answer())
         self._is_asking &= turns_left > 2
@@ -103,7 +94,7 @@ class RecommendingExpert(ScriptedExpert):
         if self._is_lazy:
             looks = [found[:1] for found in looks]
         for round_of_looks in zip_longest(*looks):
-            yield from (self._watched(self._shelf.call(*look)) for look in round_of_looks if look is not None)
+            yield from (self._shelf.call(*look) for look in round_of_looks if look is not None)
 
     def _answer(self) -> dict[str, Any]:
         return {"done": True, "recommended_product_ids": self._ranked()[: self._picks]}
@@ -148,44 +139,14 @@ class RecommendingExpert(ScriptedExpert):
             for search in self._shelf.searches.values()
         )
 
-    def _watched(self, sent: Sent) -> Sent:
-        """Return a call whose result is also noted as a sight of the products in it."""
-        made, take = sent
-
-        def take_and_note(answer: ToolResult) -> None:
-            take(answer)
-            for card in (answer.result or {}).get("results", ()):
-                self._first_sights.setdefault(card["product_id"], self._batch)
-                self._sights[card["product_id"]] = self._batch
-
-        return made, take_and_note
-
     def _looks_again(self) -> list[Sent]:
         """Return looks at the best products, where they may have sold out since they were shown."""
         if not (self._is_long and self._skill.minds_stock and self._skill.compares):
             return []
         ranked = self._ranked()
-        moment = self._moment_of_stockout(ranked)
-        best = [product_id for product_id in ranked[: self._picks] if self._sights.get(product_id, 0) <= moment]
-        if best[:1] == ranked[:1]:
-            self._checked = best[: self._budget]
-        return [self._look_at(product_id) for product_id in self._checked if product_id in best]
-
-    def _moment_of_stockout(self, ranked: list[str]) -> int:
-        """Return the batch of results after which things sell out.
-
-        That is when the best had been shown, another good one, and as many that are no match for these as sell out at
-        once.
-        """
-        good = [self._first_sights[product_id] for product_id in ranked]
-        rest = sorted(self._first_sights[product_id] for product_id in self._shelf.cards.keys() - set(ranked))
-        return max([*good[:1], *sorted(good[1:])[:1], *rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER]], default=0)
-
-    def _look_at(self, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            product = (answer.result or {}).get("product")
-            if product is not None:
-                self._shelf.see([product], are_whole=True)
-            self._sights[product_id] = self._batch
-
-        return call("catalog_get_product", product_id=product_id), take
+        doubtful = self._shelf.may_have_sold_out(ranked)
+        if doubtful[:1] == ranked[:1]:
+            self._checked = [product_id for product_id in ranked[: self._picks] if product_id in doubtful][
+                : self._budget
+            ]
+        return [self._shelf.look_at(product_id) for product_id in self._checked if product_id in doubtful]

@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from ecom_rlve.evaluation.agent import call
 from ecom_rlve.evaluation.agents.cards import Card, Filters, contradicts, filters_of, unproved
 from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
 from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
 from ecom_rlve.evaluation.agents.shelf import Shelf
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.models import Observation, SaidFact, ToolResult
+from ecom_rlve.models import Observation, SaidFact
 
 _COUNT = re.compile(r"needs (\d+) different")
 _NEED, _BUDGET, _REQUIREMENT = Topic("need"), Topic("budget"), Topic("requirement")
@@ -29,8 +28,6 @@ class _Thing:
 
     shelf: Shelf
     requirements: list[SaidFact] = field(default_factory=list)
-    checked: dict[str, int] = field(default_factory=dict)
-    """When products were last looked at, by id: the number of the action."""
 
 
 class BundleExpert(ScriptedExpert):
@@ -44,8 +41,6 @@ class BundleExpert(ScriptedExpert):
         """By the noun."""
         self._step = 0
         """Actions so far."""
-        self._news = 0
-        """The last one whose results showed something new: things sell out after such ones."""
         self._proposals = 0
 
     def _begin(self, opening: Observation) -> None:
@@ -78,6 +73,8 @@ class BundleExpert(ScriptedExpert):
         for item in others:
             thing = self._things.setdefault(item.singular, _Thing(Shelf(item.singular, item.plural)))
             thing.requirements = item.latest()
+        for thing in self._things.values():
+            thing.shelf.batch = self._step
 
     @property
     def _budget(self) -> int | None:
@@ -102,7 +99,7 @@ class BundleExpert(ScriptedExpert):
             if not search.looked or is_too_dear or not (self._is_lazy or self._chosen(thing)):
                 sort, limit = ("relevance", _FIRST_PAGE) if self._is_lazy else ("price_asc", _MOST)
                 pages = list(thing.shelf.looks(search, sort, _MOST))
-                looks += [self._watched(thing, thing.shelf.call(search, page, limit)) for page in pages[:1]]
+                looks += [thing.shelf.call(search, page, limit) for page in pages[:1]]
         return looks
 
     @property
@@ -120,11 +117,9 @@ class BundleExpert(ScriptedExpert):
         budget = self._budget
         return budget is not None and sum(round(card["price"] * _CENTS) for card in chosen) > budget
 
-    def _chosen(self, thing: _Thing) -> Card | None:
-        """Return the cheapest product that meets what is required, as far as it is known; None where none does."""
+    def _fitting(self, thing: _Thing) -> list[Card]:
+        """Return the products that meet what is required, as far as it is known, the cheapest first."""
         shelf = thing.shelf
-        if not self._skill.compares:
-            return next(iter(shelf.cards.values()), None)
         fitting = [
             card
             for product_id, card in shelf.cards.items()
@@ -132,47 +127,26 @@ class BundleExpert(ScriptedExpert):
             and (card["in_stock"] or not self._skill.minds_stock)
             and not contradicts(card, thing.requirements, is_whole=product_id in shelf.whole)
         ]
-        if not self._skill.filters:
-            return next(iter(fitting), next(iter(shelf.cards.values()), None))
-        return min(fitting, key=lambda card: float(card["price"]), default=None)
+        return sorted(fitting, key=lambda card: float(card["price"])) if self._skill.filters else fitting
+
+    def _chosen(self, thing: _Thing) -> Card | None:
+        """Return the product to recommend, None before one was found; who is lazy takes what comes first."""
+        found = self._fitting(thing) if self._skill.compares else []
+        return next(iter([*found, *(thing.shelf.cards.values() if self._is_lazy else ())]), None)
 
     def _checks(self) -> list[Sent]:
         """Return looks at what was chosen, where it may have sold out or its card does not show all that counts."""
-        if self._is_lazy:
-            return []
-        checks = []
+        checks: list[Sent] = []
         for thing in self._things.values():
-            card = self._chosen(thing)
-            if card is None:
-                continue
-            product_id = card["product_id"]
-            is_stale = self._is_long and self._skill.minds_stock and thing.checked.get(product_id, 0) <= self._news
-            is_unproved = product_id not in thing.shelf.whole and bool(unproved(card, thing.requirements))
-            if is_stale or is_unproved:
-                checks.append(self._look_at(thing, product_id))
+            ranked = [] if self._is_lazy else [card["product_id"] for card in self._fitting(thing)]
+            for product_id in ranked[:1]:
+                is_stale = product_id in thing.shelf.may_have_sold_out(ranked)
+                is_unproved = product_id not in thing.shelf.whole and unproved(
+                    thing.shelf.cards[product_id], thing.requirements
+                )
+                if is_unproved or (is_stale and self._is_long and self._skill.minds_stock):
+                    checks.append(thing.shelf.look_at(product_id))
         return checks
-
-    def _look_at(self, thing: _Thing, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            product = (answer.result or {}).get("product")
-            if product is not None:
-                thing.shelf.see([product], are_whole=True)
-            thing.checked[product_id] = self._step
-
-        return call("catalog_get_product", product_id=product_id), take
-
-    def _watched(self, thing: _Thing, sent: Sent) -> Sent:
-        made, take = sent
-
-        def take_and_note(answer: ToolResult) -> None:
-            known = set(thing.shelf.cards)
-            take(answer)
-            if thing.shelf.cards.keys() - known:
-                self._news = self._step
-            for card in (answer.result or {}).get("results", ()):
-                thing.checked[card["product_id"]] = self._step
-
-        return made, take_and_note
 
     def _answer(self, *, is_last: bool) -> dict[str, Any]:
         chosen = [card["product_id"] for thing in self._things.values() if (card := self._chosen(thing)) is not None]

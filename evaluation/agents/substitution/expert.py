@@ -55,7 +55,7 @@ class SubstitutionExpert(RecommendingExpert):
         turned = [" ".join(words[at:] + words[:at]) for at in range(min(_WORDINGS, len(words)))]
         looks = (Look(query, "relevance", 0) for query in turned)
         untried = [look for look in looks if look not in search.looked]
-        yield from (self._watched(self._shelf.call(search, look)) for look in untried[:1])
+        yield from (self._shelf.call(search, look) for look in untried[:1])
 
     def _topics(self) -> list[Topic]:
         lacking = self._wished - len(self._item.latest())
