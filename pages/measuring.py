@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.client.text import render
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
@@ -18,6 +17,7 @@ from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import one_at_a_time
 from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.in_process import told
 from ecom_rlve.models import Style
 
 _BYTES_A_TOKEN = 4
@@ -94,7 +94,7 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
     played = episode(shop, env_id, d, seed, style)
     agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
     while not seen.done:
-        action = agent.act(StepResult(seen, seen.reward, seen.done, played.metadata))
+        action = agent.act(told(played, seen))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
     plans = [part.stockout for _, part in _parts(played) if part.stockout is not None]

@@ -14,11 +14,11 @@ from exchanges import transcript
 from played_episodes import Play
 from reward_sums import task_reward
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.in_process import told
 
 _SEEDS = 60
 _AT = {"PD": 2, "SUB": 3, "RETURN": 3, "STATUS": 3, "POLICY": 3, "BUNDLE": 3, "JOURNEY": 2}
@@ -70,13 +70,12 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
     agent = make_agent("expert", spec.env_id, spec.seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    seen = episode.opening
     actions = []
-    while not step.done:
-        action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}
+    while not seen.done:
+        action = {name: value for name, value in agent.act(told(episode, seen)).items() if value not in ("", [])}
         actions.append(action)
         seen = episode.step(action)
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
     return Shown(episode, tuple(actions))
 
 

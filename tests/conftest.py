@@ -8,7 +8,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -20,22 +21,19 @@ if TYPE_CHECKING:
 START_TIMEOUT_S = 20
 
 
-@pytest.fixture(scope="session")
-def live_app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """Return the application itself, to be played in process."""
+def _app(tmp_path_factory: pytest.TempPathFactory, **changes: Any) -> FastAPI:
     from ecom_rlve.server.app import create_app
     from ecom_rlve.server.settings import Settings
 
     chosen = {"catalog": "synthetic:600:0", "cache_dir": tmp_path_factory.mktemp("cache"), "log_level": "warning"}
-    return create_app(Settings().model_copy(update=chosen))
+    return create_app(Settings().model_copy(update=chosen | changes))
 
 
-@pytest.fixture(scope="session")
-def live_url(live_app: FastAPI) -> Iterator[str]:
-    """Serve the application on a free port of this machine and return its URL."""
+@contextmanager
+def _served(app: FastAPI) -> Iterator[str]:
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(live_app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run)
     thread.start()
     deadline = time.monotonic() + START_TIMEOUT_S
@@ -46,6 +44,26 @@ def live_url(live_app: FastAPI) -> Iterator[str]:
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="session")
+def live_app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """Return the application itself, to be played in process."""
+    return _app(tmp_path_factory)
+
+
+@pytest.fixture(scope="session")
+def live_url(live_app: FastAPI) -> Iterator[str]:
+    """Serve the application on a free port of this machine and return its URL."""
+    with _served(live_app) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def judging_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Serve the same catalog to built-in agents that listen: the customer's acts are disclosed."""
+    with _served(_app(tmp_path_factory, disclose_acts=True)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

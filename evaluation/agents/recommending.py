@@ -118,12 +118,17 @@ class RecommendingExpert(ScriptedExpert):
     def _fitting(self, facts: Collection[SaidFact]) -> list[Card]:
         """Return the cards of what meets the facts and can be bought, as far as this agent minds.
 
-        What a card has no room to show is believed of what a search with that filter has found.
+        What a card has no room to show is believed of what a search with that filter has found; what was seen before,
+        and not by searches that have shown everything, has sold out since.
         """
+        searches = self._searches()
+        found = {product_id for search in searches for product_id in search.seen}
+        is_all = bool(searches) and all(search.is_complete for search in searches)
         fitting = []
         for product_id, card in self._shelf.cards.items():
             is_whole = product_id in self._shelf.whole
-            if contradicts(card, facts, is_whole=is_whole) or not (card["in_stock"] or not self._skill.minds_stock):
+            is_gone = not card["in_stock"] or (is_all and product_id not in found)
+            if contradicts(card, facts, is_whole=is_whole) or (is_gone and self._skill.minds_stock):
                 continue
             if is_whole or all(self._is_backed(product_id, fact) for fact in unproved(card, facts)):
                 fitting.append(card)
@@ -144,9 +149,7 @@ class RecommendingExpert(ScriptedExpert):
         if not (self._is_long and self._skill.minds_stock and self._skill.compares):
             return []
         ranked = self._ranked()
-        doubtful = self._shelf.may_have_sold_out(ranked)
+        doubtful = self._shelf.may_have_sold_out(ranked, self._picks)
         if doubtful[:1] == ranked[:1]:
-            self._checked = [product_id for product_id in ranked[: self._picks] if product_id in doubtful][
-                : self._budget
-            ]
+            self._checked = doubtful[: self._budget]
         return [self._shelf.look_at(product_id) for product_id in self._checked if product_id in doubtful]

@@ -144,17 +144,18 @@ class Shelf:
             if are_whole:
                 self.whole.add(product_id)
 
-    def may_have_sold_out(self, ranked: Sequence[str]) -> list[str]:
-        """Return those of ``ranked``, ids with the best first, that were not seen since things may have sold out.
+    def may_have_sold_out(self, ranked: Sequence[str], count: int) -> list[str]:
+        """Return those of the ``count`` best of ``ranked``, ids in order, that were not seen since they may be gone.
 
-        That is once the best had been shown, another good one, and as many that are no match for these as sell out
-        together.
+        Things sell out once the best was shown, another good one, and as many more as sell out together; none does
+        before it was shown itself.
         """
+        best = ranked[:count]
         firsts = self._first_sights
-        rest = sorted(firsts[product_id] for product_id in firsts.keys() - set(ranked))
+        rest = sorted(firsts[each] for each in firsts.keys() - set(best) if self.cards[each]["in_stock"])
         others = sorted(firsts[product_id] for product_id in ranked[1:])
-        shown = [*rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER], *others[:1], *(firsts[best] for best in ranked[:1])]
-        return [product_id for product_id in ranked if self._last_sights[product_id] <= max(shown)]
+        shown = [*rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER], *others[:1], *(firsts[each] for each in best[:1])]
+        return [each for each in best if self._last_sights[each] <= max(*shown, firsts[each])]
 
     def look_at(self, product_id: str) -> tuple[dict[str, Any], Callable[[ToolResult], None]]:
         """Return the call that shows one product in full, and what notes its result."""

@@ -13,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -33,13 +34,14 @@ PAIR = re.compile(r'"(?P<name>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|-?[\d.]+|true|f
 """A key with a plain value, in an answer that is shown shortened."""
 EPISODE = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `(?P<style>\w+)`")
 TOTAL = re.compile(r"`r_total` \|.*\*\*(?P<total>[+-][\d.]+)\*\*")
-PAGES_WITH_PYTHON = ("README.md", "docs/agents.md", "docs/protocol.md")
+PAGES_WITH_PYTHON = {"README.md": "default_url", "docs/agents.md": "judging_url", "docs/protocol.md": "default_url"}
+"""Pages with Python examples, and the server against which these run."""
 
 
-@pytest.fixture(scope="module")
-def default_url() -> Iterator[str]:
-    """Serve the default catalog, whose episodes the pages show, and return the URL."""
-    settings = Settings().model_copy(update={"catalog": "synthetic", "log_level": "warning"})
+@contextmanager
+def served(**changes: Any) -> Iterator[str]:
+    """Serve the default catalog, whose episodes the pages show, and yield the URL."""
+    settings = Settings().model_copy(update={"catalog": "synthetic", "log_level": "warning", **changes})
     server = uvicorn.Server(server_config(create_app(settings), settings, host="127.0.0.1", port=0))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -51,6 +53,20 @@ def default_url() -> Iterator[str]:
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
     thread.join()
+
+
+@pytest.fixture(scope="module")
+def default_url() -> Iterator[str]:
+    """A server with the default settings."""
+    with served() as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def judging_url() -> Iterator[str]:
+    """A server that built-in agents are judged on: it discloses the customer's acts."""
+    with served(disclose_acts=True) as url:
+        yield url
 
 
 def block(root: Path, page: str, name: str) -> str:
@@ -84,19 +100,23 @@ def examples() -> list[Any]:
     """Return the Python examples of all pages, page and number naming each."""
     root = Path(__file__).parents[2]
     found = []
-    for page in PAGES_WITH_PYTHON:
+    for page, server in PAGES_WITH_PYTHON.items():
         text = (root / page).read_text()
         matches = list(EXAMPLE.finditer(text))
         assert len(matches) == len(PYTHON.findall(text)), f"{page}: a Python example lacks its output"
-        found += [pytest.param(match["code"], match["output"], id=f"{page}-{at}") for at, match in enumerate(matches)]
+        found += [
+            pytest.param(server, match["code"], match["output"], id=f"{page}-{at}") for at, match in enumerate(matches)
+        ]
     return found
 
 
-@pytest.mark.parametrize(("code", "output"), examples())
-def test_the_python_examples_print_what_they_show(default_url: str, tmp_path: Path, code: str, output: str) -> None:
+@pytest.mark.parametrize(("server", "code", "output"), examples())
+def test_the_python_examples_print_what_they_show(
+    request: pytest.FixtureRequest, tmp_path: Path, server: str, code: str, output: str
+) -> None:
     if "from openenv" in code and find_spec("openenv") is None:
         pytest.skip("openenv is not installed: its example was not run")
-    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, default_url)]
+    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, request.getfixturevalue(server))]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     assert done.stdout == output

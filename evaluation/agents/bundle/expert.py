@@ -140,7 +140,7 @@ class BundleExpert(ScriptedExpert):
         for thing in self._things.values():
             ranked = [] if self._is_lazy else [card["product_id"] for card in self._fitting(thing)]
             for product_id in ranked[:1]:
-                is_stale = product_id in thing.shelf.may_have_sold_out(ranked)
+                is_stale = product_id in thing.shelf.may_have_sold_out(ranked, 1)
                 is_unproved = product_id not in thing.shelf.whole and unproved(
                     thing.shelf.cards[product_id], thing.requirements
                 )

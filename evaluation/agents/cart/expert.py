@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain, zip_longest
 from typing import Any
 
 from ecom_rlve.evaluation.agent import call
@@ -196,12 +197,11 @@ class CartExpert(ScriptedExpert):
         is_worth_it |= any(each and len(item.facts) >= _DESCRIPTION for item, each in zip(vague, pages, strict=True))
         if not is_worth_it:
             return []
-        looks: list[Sent] = []
-        for at in range(max(map(len, pages), default=0)):
-            looks += [page[at] for page in pages if at < len(page)]
-            if not at and self._history is None and self._skill.compares:
-                looks.append(self._read_history())
-        return looks + [item.list_variants(likely) for item in vague if (likely := item.likely_to_list())]
+        rounds = [[look for look in each if look is not None] for each in zip_longest(*pages)]
+        first, *others = rounds or [[]]
+        history = [self._read_history()] if first and self._history is None and self._skill.compares else []
+        variants = [item.list_variants(likely) for item in vague if (likely := item.likely_to_list())]
+        return [*first, *history, *variants, *chain.from_iterable(others)]
 
     def _pages(self, item: Wanted) -> list[Sent]:
         """Return the further looks at what an item may be that are worth their calls."""

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chi2_contingency, fisher_exact
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.tasks.cart.goal import WantedItem, items_at
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.evaluation.agents.registry import make_agent
+from ecom_rlve.evaluation.in_process import play
 from ecom_rlve.models import DomainCode, Observation, Termination
 from ecom_rlve.streams import stream
 
@@ -501,11 +501,7 @@ def wide_shop() -> Shop:
 def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
     """Play the expert; returns whether a wanted thing was to sell out, and whether anything did."""
     episode = Episode(shop, EpisodeSpec(env_id, d, seed), "expert")
-    agent = make_agent("expert", env_id, seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
-    while not step.done:
-        seen = episode.step(agent.act(step))
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+    play(episode, make_agent("expert", env_id, seed))
     plan = episode.scenario.stockout
     assert plan is not None
     return plan.hits, plan.fired
