@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -55,8 +56,8 @@ class BundleExpert(ScriptedExpert):
             return Move(answer=self._answer(is_last=True))
         is_asking = self._skill.asks and not self._skill.guesses and turns_left > 2
         topics = self._topics()[:FACTS_PER_TURN] if is_asking else []
-        is_first = self._step == 1
-        calls = self._looks() if is_first or not topics else []
+        # What is seen while there is still to ask is seen again before the answer.
+        calls = self._looks([thing for thing in self._things.values() if not (topics and thing.shelf.cards)])
         if turns_left == 2:
             # The last look before the answer: what was chosen may have sold out since it was shown.
             calls = [*self._checks(), *calls]
@@ -90,11 +91,11 @@ class BundleExpert(ScriptedExpert):
             wanted.append(_NEED)
         return [topic for topic in wanted if topic not in self._interview.closed]
 
-    def _looks(self) -> list[Sent]:
-        """Return the searches that are needed: of each thing the next page, as long as one is needed."""
+    def _looks(self, things: Collection[_Thing]) -> list[Sent]:
+        """Return the searches that are needed: of each of the things the next page, as long as one is needed."""
         looks = []
-        is_too_dear = not self._is_lazy and self._is_too_dear()
-        for thing in self._things.values():
+        is_too_dear = not self._is_lazy and self._left() < 0
+        for thing in things:
             search = thing.shelf.search(self._filters(thing))
             if not search.looked or is_too_dear or not (self._is_lazy or self._chosen(thing)):
                 sort, limit = ("relevance", _FIRST_PAGE) if self._is_lazy else ("price_asc", _MOST)
@@ -112,10 +113,11 @@ class BundleExpert(ScriptedExpert):
         stock = {"in_stock": True} if self._skill.minds_stock else {}
         return {**stock, **filters_of(thing.requirements)}
 
-    def _is_too_dear(self) -> bool:
-        chosen = [card for thing in self._things.values() if (card := self._chosen(thing)) is not None]
+    def _left(self) -> int:
+        """Return what is left of the budget, in cents; less than nothing where what was chosen is too dear."""
+        chosen = (self._chosen(thing) for thing in self._things.values())
         budget = self._budget
-        return budget is not None and sum(round(card["price"] * _CENTS) for card in chosen) > budget
+        return 0 if budget is None else budget - sum(_cents(card) for card in chosen if card is not None)
 
     def _fitting(self, thing: _Thing) -> list[Card]:
         """Return the products that meet what is required, as far as it is known, the cheapest first."""
@@ -137,13 +139,15 @@ class BundleExpert(ScriptedExpert):
     def _checks(self) -> list[Sent]:
         """Return looks at what was chosen, where it may have sold out or its card does not show all that counts."""
         checks: list[Sent] = []
-        for thing in self._things.values():
-            ranked = [] if self._is_lazy else [card["product_id"] for card in self._fitting(thing)]
-            for product_id in ranked[:1]:
-                is_stale = product_id in thing.shelf.may_have_sold_out(ranked, 1)
-                is_unproved = product_id not in thing.shelf.whole and unproved(
-                    thing.shelf.cards[product_id], thing.requirements
-                )
+        left = self._left()
+        for thing in () if self._is_lazy else self._things.values():
+            fitting = self._fitting(thing)
+            for best in fitting[:1]:
+                product_id = best["product_id"]
+                # A thing sells out only once something was shown that can take its place within the budget.
+                affordable = [card["product_id"] for card in fitting if _cents(card) - _cents(best) <= max(0, left)]
+                is_stale = bool(thing.shelf.may_have_sold_out(affordable, 1))
+                is_unproved = product_id not in thing.shelf.whole and unproved(best, thing.requirements)
                 if is_unproved or (is_stale and self._is_long and self._skill.minds_stock):
                     checks.append(thing.shelf.look_at(product_id))
         return checks
@@ -153,3 +157,8 @@ class BundleExpert(ScriptedExpert):
         is_proposal = self._skill.guesses and not is_last and self._proposals < _PROPOSALS
         self._proposals += 1
         return {"done": not is_proposal, "recommended_product_ids": chosen}
+
+
+def _cents(card: Card) -> int:
+    """Return a price in integer cents; one that nobody knows costs nothing."""
+    return round(card.get("price", 0) * _CENTS)

@@ -517,9 +517,15 @@ def check_stockouts(shop: Shop, env_id: str, d: int, trials: int) -> None:
         f"\n{env_id} d={d}: stated {p_oos:.2f}, drawn {drawn / trials:.3f}, happened {hit / trials:.3f}, "
         f"something sold out in {fired / trials:.3f}"
     )
+    assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
+    if env_id == "BUNDLE":
+        # Nothing sells out before four of a kind were shown, one of them a substitute within the budget: whoever
+        # searches with every requirement sees fewer, and meets about half of what is stated at d = 9 and beyond.
+        assert fired >= 0.6 * trials
+        assert hit >= 0.35 * drawn
+        return
     assert fired >= 0.85 * trials
     assert hit >= 0.75 * drawn
-    assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
     assert binomtest(hit, fired, p_oos).pvalue > 0.002, hit / fired
 
 
