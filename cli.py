@@ -123,18 +123,24 @@ def _add_demo(app: "typer.Typer") -> None:
 
     @app.command()
     def demo(
-        url: Annotated[str | None, typer.Option(help="A server; absent: one is started for the episode.")] = None,
+        url: Annotated[
+            str | None, typer.Option(help="A server that discloses acts; absent: one is started for the episode.")
+        ] = None,
         env: Annotated[str, typer.Option(help="Environment.")] = "CART",
         difficulty: Annotated[int, typer.Option(min=0, max=20)] = 2,
         seed: Annotated[int, typer.Option(min=0)] = 10,
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
         """Watch the built-in expert play one episode, or the oracle where the environment has no expert."""
+        from ecom_rlve.evaluation.expert.heard import ActsNotDisclosedError
         from ecom_rlve.evaluation.terminal.demo import demo as play_demo
         from ecom_rlve.evaluation.terminal.screen import terminal
 
-        with _opened(url, token) as client:
-            play_demo(client, terminal(), _oracle, env_id=env, difficulty=difficulty, seed=seed)
+        with _opened(url, token, discloses_acts=True) as client:
+            try:
+                play_demo(client, terminal(), _oracle, env_id=env, difficulty=difficulty, seed=seed)
+            except ActsNotDisclosedError as error:
+                raise CommandFailedError(str(error)) from error
 
 
 def _oracle(fingerprint: str) -> "Oracle":
@@ -290,13 +296,16 @@ def _open_shop(source: str, cache_dir: Path | None) -> "Shop":
 
 
 @contextmanager
-def _opened(url: str | None, token: str | None) -> Iterator[EcomEnv]:
-    """Yield a client of the server at ``url``, or of one started for as long as the block lasts."""
+def _opened(url: str | None, token: str | None, *, discloses_acts: bool = False) -> Iterator[EcomEnv]:
+    """Yield a client of the server at ``url``, or of one started for as long as the block lasts.
+
+    ``discloses_acts`` says whether that one tells the customer's acts.
+    """
     from ecom_rlve.evaluation.local_server import LocalServerError, local_server
 
     with ExitStack() as stack:
         try:
-            base_url = url or stack.enter_context(local_server())
+            base_url = url or stack.enter_context(local_server(discloses_acts=discloses_acts))
             client = EcomEnv(base_url, token=token, retry_for=RETRY_FOR_S)
         except (LocalServerError, ValueError) as error:
             raise CommandFailedError(str(error)) from error

@@ -1,15 +1,16 @@
-"""The adaptive curriculum at work: a built-in agent plays each environment, the server chooses how hard (SPEC §8).
+"""The adaptive curriculum at work: a built-in agent plays each environment, which grows harder with success (SPEC §8).
 
-``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server and plays each environment in a run of its own,
-without naming a difficulty. It prints how the frontier climbed, and draws it. A client sees the frontier as the highest
-difficulty drawn so far. Seeds count from 0, so the same command gives the same numbers.
+``python -m ecom_rlve.evaluation.climb --episodes 600`` plays each environment under a curriculum of its own, prints how
+the frontier climbed, and draws it. The frontier is what a client of a server could see of it: the highest difficulty
+that was drawn so far. Seeds count from 0, so the same command gives the same numbers. It plays in process: a server
+that discloses acts, without which the expert is deaf, counts an episode for no curriculum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated
 
@@ -17,13 +18,12 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ecom_rlve.client import EcomEnv
+from ecom_rlve.envs.curriculum import Curriculum
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import Policies, policies_of
+from ecom_rlve.evaluation.in_process import listed_of, play
 from ecom_rlve.evaluation.line_chart import charts
-from ecom_rlve.evaluation.listing import listed_at
-from ecom_rlve.evaluation.local_server import local_server
-
-_THREADS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,18 +41,18 @@ class Climb:
         return next((at for at, drawn in enumerate(self.frontier, 1) if drawn >= level), None)
 
 
-def climb(url: str, policies: Policies, agent: str, episodes: int) -> Climb:
-    """Play an environment under the curriculum of a run of its own, one episode after another."""
+def climb(shop: Shop, policies: Policies, agent: str, episodes: int) -> Climb:
+    """Play an environment under a curriculum of its own, one episode after another."""
     env_id, correct = policies.info.env_id, 0
+    curriculum, highest = Curriculum(), policies.info.max_difficulty
     frontier: list[int] = []
-    with EcomEnv(url) as env:
-        for seed in range(episodes):
-            player = policies.make(agent, seed)
-            step = env.reset(env_id=env_id, seed=seed, run_id=f"climb-{agent}-{env_id}")
-            frontier.append(max(step.metadata.difficulty, frontier[-1] if frontier else 0))
-            while not step.done:
-                step = env.step(player.act(step))
-            correct += step.observation.result is not None and step.observation.result.is_correct
+    for seed in range(episodes):
+        difficulty = curriculum.draw(env_id, "turn", seed)
+        frontier.append(max(difficulty, frontier[-1] if frontier else 0))
+        episode = Episode(shop, EpisodeSpec(env_id, difficulty, seed), f"climb-{seed}")
+        result = play(episode, policies.make(agent, seed))
+        curriculum.count(env_id, "turn", difficulty, seed, Fraction(result.correct_share), highest)
+        correct += result.is_correct
     return Climb(env_id, tuple(frontier), correct)
 
 
@@ -82,23 +82,13 @@ def main(
     if not plot.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {plot.parent} to write the plot into")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with (
-        local_server("--catalog", catalog) as url,
-        Progress(*columns, console=Console(stderr=True)) as progress,
-        ThreadPoolExecutor(_THREADS) as pool,
-    ):
-        listed = listed_at(url)
-        tried = [policies for env_id in listed if agent in (policies := policies_of(env_id, listed)).names]
-        if not tried:
-            raise typer.BadParameter(f"no environment has a built-in agent {agent!r}")
-        bar = progress.add_task("environments", total=len(tried))
-
-        def played(policies: Policies) -> Climb:
-            done = climb(url, policies, agent, episodes)
-            progress.advance(bar)
-            return done
-
-        climbs = list(pool.map(played, tried))
+    shop = Shop.open(catalog)
+    listed = listed_of(shop)
+    tried = [policies for env_id in listed if agent in (policies := policies_of(env_id, listed)).names]
+    if not tried:
+        raise typer.BadParameter(f"no environment has a built-in agent {agent!r}")
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        climbs = [climb(shop, each, agent, episodes) for each in progress.track(tried, description="environments")]
     print(markdown(climbs))
     lines = {each.env_id: each.frontier for each in climbs}
     plot.write_text(charts(lines, title="Highest difficulty drawn by the curriculum, by episode"))

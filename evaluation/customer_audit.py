@@ -17,15 +17,14 @@ from typing import Any
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.customer.model.voice import ModelVoice
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Spoken, Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.persona import PERSONAS
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.in_process import told
 from ecom_rlve.evaluation.wording_statistics import (
     distinct_n,
     distinct_texts,
@@ -137,9 +136,7 @@ async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
     lines: list[str] = []
     observation = await _worded(voice, episode, said, lines)
     while not observation.done:
-        action = agent.act(
-            StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
-        )
+        action = agent.act(told(episode, observation))
         lines += _shown(action)
         observation = episode.step(action)
         if episode.has_spoken:

@@ -22,12 +22,14 @@ class LocalServerError(RuntimeError):
 
 
 @contextmanager
-def local_server(*arguments: str) -> Iterator[str]:
+def local_server(*arguments: str, discloses_acts: bool = False) -> Iterator[str]:
     """Run ``ecom-rlve serve`` on a free port of this machine and yield its URL.
 
-    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` if it is not healthy in time.
+    ``arguments`` are further ones of ``serve``; ``discloses_acts`` is needed if a built-in agent plays that hears acts.
+    Raises :class:`LocalServerError` if it is not healthy in time.
     """
-    with server_process("ecom_rlve.cli", "serve", *arguments) as (url, _):
+    variables = {"ECOM_RLVE_DISCLOSE_ACTS": "true"} if discloses_acts else {}
+    with server_process("ecom_rlve.cli", "serve", *arguments, variables=variables) as (url, _):
         yield url
 
 

@@ -12,6 +12,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from math import ceil
 from statistics import fmean
 from typing import Annotated
 
@@ -21,6 +22,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ecom_rlve.evaluation.agents import Agent, Policies, policies_of
 from ecom_rlve.evaluation.agents.policies import BREAK_FORMAT
+from ecom_rlve.evaluation.expert.heard import ActsNotDisclosedError
 from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.evaluation.local_server import local_server
 from ecom_rlve.evaluation.oracle import oracles
@@ -34,7 +36,7 @@ _LAZY_FROM = 3
 _GUESS_GAP = 0.2
 _J_LEAST = 0.99
 _EMPTY_MOST = 0.01
-_EXPERT_AT_0 = 0.95
+_EXPERT_AT_0, _EXPERT_LEAST = 0.95, 0.85
 _STRICT_FROM = 100
 """With so many episodes per cell a lazy policy must be significantly below the expert; with fewer, only not above."""
 
@@ -69,6 +71,14 @@ class Table:
     def interval(self, policy: str, d: int) -> tuple[float, float]:
         """Return the exact interval of a cell's success."""
         return clopper_pearson(self.correct(policy, d), len(self.cells[policy, "turn", d]), self.confidence)
+
+    def reached(self, policy: str, d: int) -> tuple[float, float]:
+        """Return what a cell's episodes count as correct on average, in a journey by intents, and how much it may be.
+
+        Shares of a journey count as if they were whole episodes, rounded up.
+        """
+        counted = [record.result.correct_share for record in self.cells[policy, "turn", d]]
+        return fmean(counted), clopper_pearson(ceil(sum(counted)), len(counted), self.confidence)[1]
 
     def rewards(self, policy: str, d: int) -> list[float]:
         """Return r_total of a cell's episodes in seed order."""
@@ -147,6 +157,9 @@ def _judge_expert(table: Table, difficulties: Sequence[int]) -> None:
     if 0 in difficulties:
         _, high = table.interval("expert", 0)
         table.require(high >= _EXPERT_AT_0, f"expert at d=0: {table.share('expert', 0):.1%} < {_EXPERT_AT_0:.0%}")
+    for d in difficulties:
+        reached, high = table.reached("expert", d)
+        table.require(high >= _EXPERT_LEAST, f"expert at d={d}: {reached:.1%} < {_EXPERT_LEAST:.0%}")
     for easier, harder in pairwise(difficulties):
         rises = table.interval("expert", harder)[0] > table.interval("expert", easier)[1]
         table.require(not rises, f"the expert's success rises from d={easier} to d={harder}")
@@ -236,7 +249,8 @@ def main(
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     difficulties: Annotated[str, typer.Option(help="Comma-separated difficulties.")] = "0,3,6,9,12",
     url: Annotated[
-        str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")
+        str | None,
+        typer.Option(help="A running server with the same catalog, which discloses acts; absent: one is started."),
     ] = None,
 ) -> None:
     """Print the soundness tables; exit 1 if a bound fails."""
@@ -245,7 +259,7 @@ def main(
     make_oracle = oracles(catalog)
     tables = []
     with (
-        nullcontext(url) if url else local_server("--catalog", catalog) as address,
+        nullcontext(url) if url else local_server("--catalog", catalog, discloses_acts=True) as address,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
         listed = listed_at(str(address))
@@ -258,7 +272,7 @@ def main(
                 continue
             jobs = jobs_of(policies, episodes, served, make_oracle)
             bar = progress.add_task(env_id, total=len(jobs))
-            table = tabulate(policies, episodes, play_all(str(address), jobs, done=partial(progress.advance, bar)))
+            table = tabulate(policies, episodes, _played(str(address), jobs, partial(progress.advance, bar)))
             judge(table, served)
             tables.append(table)
             print(markdown(table, served), flush=True)
@@ -271,6 +285,14 @@ def main(
     if len(tables) > 1:
         print(summary(tables))
     raise typer.Exit(1 if not tables or any(table.failures for table in tables) else 0)
+
+
+def _played(url: str, jobs: Sequence[Job], done: Callable[[], None]) -> list[Record]:
+    """Play every job; raises ``typer.BadParameter`` where the server leaves agents deaf that listen."""
+    try:
+        return play_all(url, jobs, done=done)
+    except ActsNotDisclosedError as error:
+        raise typer.BadParameter(str(error), param_hint="--url") from error
 
 
 def _chosen(known: Collection[str], named: str) -> list[str]:

@@ -26,7 +26,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.settings import Settings
 
 SHOWN_URL = "http://127.0.0.1:8000"
-PAGES = ("README.md", "docs/protocol.md", "docs/agents.md")
+PAGES = ("README.md", "docs/protocol.md")
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
 """All results on a page, so that a reader can see which of them is chosen."""
 STEP: Keep = {
@@ -148,6 +148,8 @@ def main() -> None:
         rewrite("docs/protocol.md", {**protocol_blocks(url, http, first), **refusals(shop)})
         for page in PAGES:
             fill_outputs(page, url)
+    with live(shop, disclose_acts=True) as url:
+        fill_outputs("docs/agents.md", url)
 
 
 if __name__ == "__main__":

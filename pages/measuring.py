@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 from describing import Count, Counts, Row
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.client.text import render
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import one_at_a_time
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.in_process import told
 from ecom_rlve.models import Style
 
 _BYTES_A_TOKEN = 4
@@ -83,7 +82,7 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
     played = episode(shop, env_id, d, seed, style)
     agent, seen, size = make_expert(env_id), played.opening, 0
     while not seen.done:
-        action = agent.act(StepResult(seen, seen.reward, seen.done, with_acts(played.metadata, played.acts)))
+        action = agent.act(told(played, seen))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
     plans = [intent.stockout.plan for intent in played.scenario.intents if intent.stockout is not None]

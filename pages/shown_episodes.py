@@ -14,12 +14,11 @@ from describing import described
 from exchanges import transcript
 from played_episodes import Play
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.in_process import told
 
 _SEEDS = 60
 _TEXT = 700
@@ -61,13 +60,12 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
     agent = make_expert(spec.env_id)
-    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
+    seen = episode.opening
     actions = []
-    while not step.done:
-        action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}
+    while not seen.done:
+        action = {name: value for name, value in agent.act(told(episode, seen)).items() if value not in ("", [])}
         actions.append(action)
         seen = episode.step(action)
-        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     return Shown(episode, tuple(actions))
 
 

@@ -13,7 +13,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -87,14 +87,18 @@ def listening() -> Callable[[uvicorn.Config], AbstractContextManager[str]]:
     return _listening
 
 
-@pytest.fixture(scope="session")
-def live_app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """Return the application itself, to be played in process."""
+def _app(tmp_path_factory: pytest.TempPathFactory, **changes: Any) -> FastAPI:
     from ecom_rlve.server.app import create_app
     from ecom_rlve.server.settings import Settings
 
     chosen = {"catalog": "synthetic:600:0", "cache_dir": tmp_path_factory.mktemp("cache"), "log_level": "warning"}
-    return create_app(Settings().model_copy(update=chosen))
+    return create_app(Settings().model_copy(update=chosen | changes))
+
+
+@pytest.fixture(scope="session")
+def live_app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
+    """Return the application itself, to be played in process."""
+    return _app(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -103,6 +107,18 @@ def live_url(live_app: FastAPI, listening: Callable[[uvicorn.Config], AbstractCo
     import uvicorn
 
     with listening(uvicorn.Config(live_app, log_level="warning", ws="none")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def judging_url(
+    tmp_path_factory: pytest.TempPathFactory, listening: Callable[[uvicorn.Config], AbstractContextManager[str]]
+) -> Iterator[str]:
+    """Serve the same catalog to built-in agents that hear acts: the server discloses them."""
+    import uvicorn
+
+    app = _app(tmp_path_factory, disclose_acts=True)
+    with listening(uvicorn.Config(app, log_level="warning", ws="none")) as url:
         yield url
 
 

@@ -76,12 +76,18 @@ def test_wrong_usage_is_told(terminal: Terminal, arguments: list[str]) -> None:
     assert "Usage" in done.err
 
 
-def test_an_expert_is_watched(terminal: Terminal, live_url: str) -> None:
-    done = terminal.run("demo", "--url", live_url, "--difficulty", "0", "--seed", "7")
+def test_an_expert_is_watched(terminal: Terminal, judging_url: str) -> None:
+    done = terminal.run("demo", "--url", judging_url, "--difficulty", "0", "--seed", "7")
     assert done.status == 0, done.err
     for word in ("customer", "turn 1", "calls", "r_task", "r_eff", "r_hall", "r_total", "is_correct"):
         assert word in done.out
     assert "\x1b" not in done.out
+
+
+def test_an_expert_is_not_watched_where_it_hears_nothing(terminal: Terminal, live_url: str) -> None:
+    done = terminal.run("demo", "--url", live_url)
+    assert done.status == 1
+    assert done.err.startswith("ecom-rlve: this agent hears acts: start the server with ECOM_RLVE_DISCLOSE_ACTS=true")
 
 
 def test_a_person_plays(terminal: Terminal, live_url: str) -> None:

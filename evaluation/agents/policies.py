@@ -10,8 +10,8 @@ from typing import Any
 from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.evaluation.agents import idle
 from ecom_rlve.evaluation.agents.blind import BlindRecommender
-from ecom_rlve.evaluation.agents.skill import RUNGS, Skill
 from ecom_rlve.evaluation.agents.suite import Blind, Maker, Suite
+from ecom_rlve.evaluation.expert.skill import RUNGS, Skill
 from ecom_rlve.models import EnvironmentInfo
 from ecom_rlve.streams import stream
 

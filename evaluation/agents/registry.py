@@ -11,8 +11,8 @@ from types import MappingProxyType
 
 from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.evaluation.agents.policies import Policies, blind_policies, empty_policies, in_turn, rungs
-from ecom_rlve.evaluation.agents.skill import RUNGS, Skill
 from ecom_rlve.evaluation.agents.suite import Suite
+from ecom_rlve.evaluation.expert.skill import RUNGS, Skill
 from ecom_rlve.models import EnvironmentInfo
 
 

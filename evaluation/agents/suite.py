@@ -9,7 +9,7 @@ from typing import Any
 from numpy.random import Generator
 
 from ecom_rlve.evaluation.agent import Agent
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.skill import Skill
 
 Maker = Callable[[Generator], Agent]
 """Makes an agent for one episode; what it draws comes from the generator."""

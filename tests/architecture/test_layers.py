@@ -50,6 +50,11 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs", "server"},
         "measures every environment in a process like a server's",
     ),
+    "evaluation/in_process.py": ({"envs"}, "plays without a server"),
+    "evaluation/climb.py": (
+        {"envs"},
+        "plays under a curriculum of its own: where a server discloses acts, episodes count for none",
+    ),
     "evaluation/customer_audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),

@@ -11,7 +11,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import create_app, server_config
 from ecom_rlve.server.settings import Settings
 
+Listening = Callable[[uvicorn.Config], AbstractContextManager[str]]
 SHOWN_URL = "http://127.0.0.1:8000"
 MOST_LINES = 220
 EXAMPLE = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
@@ -33,14 +34,29 @@ PAIR = re.compile(r'"(?P<name>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|-?[\d.]+|true|f
 """A key with a plain value, in an answer that is shown shortened."""
 EPISODE = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `(?P<style>\w+)`")
 TOTAL = re.compile(r"`r_total` \|.*\*\*(?P<total>[+-][\d.]+)\*\*")
-PAGES_WITH_PYTHON = ("README.md", "docs/agents.md", "docs/protocol.md")
+PAGES_WITH_PYTHON = {"README.md": "default_url", "docs/agents.md": "judging_url", "docs/protocol.md": "default_url"}
+"""Pages with Python examples, and the server against which these run."""
+
+
+@contextmanager
+def served(big_shop: Shop, listening: Listening, **changes: Any) -> Iterator[str]:
+    """Serve the default catalog, whose episodes the pages show, and yield the URL."""
+    settings = Settings().model_copy(update={"catalog": "synthetic", "log_level": "warning", **changes})
+    with listening(server_config(create_app(settings, shop=big_shop), settings)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
-def default_url(big_shop: Shop, listening: Callable[[uvicorn.Config], AbstractContextManager[str]]) -> Iterator[str]:
-    """Serve the default catalog, whose episodes the pages show, and return the URL."""
-    settings = Settings().model_copy(update={"catalog": "synthetic", "log_level": "warning"})
-    with listening(server_config(create_app(settings, shop=big_shop), settings)) as url:
+def default_url(big_shop: Shop, listening: Listening) -> Iterator[str]:
+    """A server with the default settings."""
+    with served(big_shop, listening) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def judging_url(big_shop: Shop, listening: Listening) -> Iterator[str]:
+    """A server that built-in agents are judged on: it discloses the customer's acts."""
+    with served(big_shop, listening, disclose_acts=True) as url:
         yield url
 
 
@@ -78,19 +94,23 @@ def examples() -> list[Any]:
     """Return the Python examples of all pages, page and number naming each."""
     root = Path(__file__).parents[2]
     found = []
-    for page in PAGES_WITH_PYTHON:
+    for page, server in PAGES_WITH_PYTHON.items():
         text = (root / page).read_text()
         matches = list(EXAMPLE.finditer(text))
         assert len(matches) == len(PYTHON.findall(text)), f"{page}: a Python example lacks its output"
-        found += [pytest.param(match["code"], match["output"], id=f"{page}-{at}") for at, match in enumerate(matches)]
+        found += [
+            pytest.param(server, match["code"], match["output"], id=f"{page}-{at}") for at, match in enumerate(matches)
+        ]
     return found
 
 
-@pytest.mark.parametrize(("code", "output"), examples())
-def test_the_python_examples_print_what_they_show(default_url: str, tmp_path: Path, code: str, output: str) -> None:
+@pytest.mark.parametrize(("server", "code", "output"), examples())
+def test_the_python_examples_print_what_they_show(
+    request: pytest.FixtureRequest, tmp_path: Path, server: str, code: str, output: str
+) -> None:
     if "from openenv" in code and find_spec("openenv") is None:
         pytest.skip("openenv is not installed: its example was not run")
-    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, default_url)]
+    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, request.getfixturevalue(server))]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout == output

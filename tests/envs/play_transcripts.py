@@ -16,13 +16,12 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.in_process import told
 from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.models import Style
 
@@ -86,12 +85,11 @@ def transcript(number: int, shop: Shop) -> bytes:
     episode = Episode(shop, spec, f"episode-{number}")
     agent = Oracle(shop) if number % 3 == 2 else make_expert("CART")
     seen = [episode.opening.model_dump_json(exclude_unset=True)]
-    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
-    while not step.done:
-        action = agent.act(step)
+    observation = episode.opening
+    while not observation.done:
+        action = agent.act(told(episode, observation))
         observation = episode.step(action)
         seen += [json.dumps(action, sort_keys=True), observation.model_dump_json(exclude_unset=True)]
-        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     return "\n".join(seen).encode()
 
 

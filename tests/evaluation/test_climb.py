@@ -1,4 +1,4 @@
-"""The climb of the curriculum: played through a server, told as a table and as a drawing."""
+"""The climb of the curriculum: played in process, told as a table and as a drawing."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from ecom_rlve.envs.registry import environments
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.climb import Climb, climb, markdown
 from ecom_rlve.evaluation.line_chart import charts
@@ -17,8 +18,8 @@ STATUS = policies_of("STATUS", LISTED)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_the_frontier_rises_where_the_agent_is_right(live_url: str) -> None:
-    played = climb(live_url, STATUS, "expert", 40)
+def test_the_frontier_rises_where_the_agent_is_right(shop: Shop) -> None:
+    played = climb(shop, STATUS, "expert", 40)
     assert len(played.frontier) == 40
     assert played.frontier[0] == 0
     assert list(played.frontier) == sorted(played.frontier)
@@ -30,8 +31,8 @@ def test_the_frontier_rises_where_the_agent_is_right(live_url: str) -> None:
     assert first > 32
 
 
-def test_the_frontier_stays_where_the_agent_is_wrong(live_url: str) -> None:
-    played = climb(live_url, STATUS, "decline", 36)
+def test_the_frontier_stays_where_the_agent_is_wrong(shop: Shop) -> None:
+    played = climb(shop, STATUS, "decline", 36)
     assert played == Climb("STATUS", (0,) * 36, 0)
     assert played.reached(1) is None
 

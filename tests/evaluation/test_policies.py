@@ -13,7 +13,7 @@ from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of, suites
 from ecom_rlve.evaluation.agents.policies import constants
-from ecom_rlve.evaluation.agents.skill import RUNGS
+from ecom_rlve.evaluation.expert.skill import RUNGS
 from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.models import MAX_DIFFICULTY, EnvironmentInfo, Termination
 

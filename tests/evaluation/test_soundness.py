@@ -33,7 +33,7 @@ def outcome(policy: str, d: int, seed: int) -> EpisodeResult:
         return result(-1.0, end=Termination.FORMAT_FAILURE)
     if policy in EMPTY or policy in BLIND:
         return result(-1.0)
-    share = {"expert": (1.0, 0.7, 0.5), "ignores_stock": (1.0, 0.6, 0.3)}.get(policy, (0.8, 0.1, 0.0))
+    share = {"expert": (1.0, 0.95, 0.9), "ignores_stock": (1.0, 0.8, 0.5)}.get(policy, (0.8, 0.1, 0.0))
     is_correct = (seed * 37) % EPISODES < share[LEVELS.index(d)] * EPISODES
     return result(1.0, correct=True) if is_correct else result(0.2 if seed % 2 else -1.0)
 
@@ -61,7 +61,7 @@ def test_a_sound_table_passes_and_prints_every_policy() -> None:
     printed = markdown(made, LEVELS)
     assert all(f"| {name} |" in printed for name in ("expert", *LAZY, *EMPTY, *BLIND))
     assert printed.count("**1.000**") == len(LEVELS)
-    assert "| CART, d=0, 3, 12 | 1.000 | 1.000, 0.700, 0.500 | 1.000 |" in summary([made])
+    assert "| CART, d=0, 3, 12 | 1.000 | 1.000, 0.950, 0.900 | 1.000 |" in summary([made])
 
 
 @pytest.mark.parametrize(
@@ -89,13 +89,19 @@ def test_a_lazy_policy_as_good_as_the_expert_is_named() -> None:
     assert [failure for failure in found if "first_hit" in failure]
 
 
-def test_an_expert_that_rises_or_fails_at_zero_is_named() -> None:
-    def changed(name: str, _: str, d: int, seed: int) -> EpisodeResult | None:
-        return outcome("expert", LEVELS[2 - LEVELS.index(d)], seed) if name == "expert" else None
+def test_an_expert_that_rises_or_fails_is_named() -> None:
+    def failing_at(level: int) -> list[str]:
+        def changed(name: str, _: str, d: int, seed: int) -> EpisodeResult | None:
+            return result(1.0 if seed % 2 else 0.2, correct=bool(seed % 2)) if (name, d) == ("expert", level) else None
 
-    found = failures(table(changed))
-    assert any("success rises" in failure for failure in found)
-    assert any("expert at d=0" in failure for failure in found)
+        return failures(table(changed))
+
+    assert {failure for failure in failing_at(0) if failure.startswith("expert") or "rises" in failure} == {
+        "expert at d=0: 50.0% < 95%",
+        "expert at d=0: 50.0% < 85%",
+        "the expert's success rises from d=0 to d=3",
+    }
+    assert "expert at d=12: 50.0% < 85%" in failing_at(12)
 
 
 def test_rewards_out_of_order_are_named() -> None:

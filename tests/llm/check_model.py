@@ -29,12 +29,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from ecom_rlve.client import EcomEnv, StepResult
+from ecom_rlve.client import EcomEnv
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import Policies, policies_of
+from ecom_rlve.evaluation.in_process import play
 from ecom_rlve.evaluation.local_server import server_process
 from ecom_rlve.evaluation.oracle import oracles
 from ecom_rlve.evaluation.runner import Job, Record
@@ -75,6 +75,7 @@ def model_server(folder: Path) -> Iterator[str]:
 def variables(model_url: str, cassette: Path | None) -> dict[str, str]:
     """Return the settings of a server whose customers the model words."""
     chosen: dict[str, object] = {
+        "disclose_acts": True,
         "simulator": "model",
         "model_url": model_url,
         "model_name": MODEL,
@@ -109,13 +110,8 @@ def worded(url: str, shop: Shop, job: Job, tally: Tally) -> Record:
 
 def templated(shop: Shop, job: Job) -> Record:
     """Play an episode with the templates, in process."""
-    agent = job.make()
     episode = Episode(shop, EpisodeSpec(job.env_id, job.difficulty, job.seed, style=job.style), "templates")
-    observation = episode.opening
-    while not observation.done:
-        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
-        observation = episode.step(agent.act(step))
-    return _record(job, episode.result)
+    return _record(job, play(episode, job.make()))
 
 
 def _record(job: Job, result: EpisodeResult | None) -> Record:
@@ -143,8 +139,8 @@ def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: T
 
 
 def _differences(policies: Policies, model: Table, template: Table) -> Iterator[str]:
-    """Yield the cells of two tables that differ; those of agents who read the customer's words may."""
-    readers = {"repeat_customer", *policies.rungs}
+    """Yield the cells of two tables that differ; that of the agent who repeats the customer's words may."""
+    readers = {"repeat_customer"}
     for at, records in model.cells.items():
         ours, theirs = ([each.result for each in some] for some in (records, template.cells[at]))
         if ours != theirs:

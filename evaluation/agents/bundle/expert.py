@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
-from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.cards import Card, Filters, contradicts, filters_of, unproved
-from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
-from ecom_rlve.evaluation.agents.shelf import Shelf
-from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.models import Observation, SaidFact, ToolResult
+from ecom_rlve.evaluation.expert.cards import Card, Filters, contradicts, filters_of, unproved
+from ecom_rlve.evaluation.expert.interview import FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.expert.scripted import Move, ScriptedExpert, Sent
+from ecom_rlve.evaluation.expert.shelf import Shelf
+from ecom_rlve.evaluation.expert.skill import Skill
+from ecom_rlve.models import Observation, SaidFact
 
 _COUNT = re.compile(r"needs (\d+) different")
 _NEED, _BUDGET, _REQUIREMENT = Topic("need"), Topic("budget"), Topic("requirement")
@@ -29,8 +29,6 @@ class _Thing:
 
     shelf: Shelf
     requirements: list[SaidFact] = field(default_factory=list)
-    checked: dict[str, int] = field(default_factory=dict)
-    """When products were last looked at, by id: the number of the action."""
 
 
 class BundleExpert(ScriptedExpert):
@@ -44,8 +42,6 @@ class BundleExpert(ScriptedExpert):
         """By the noun."""
         self._step = 0
         """Actions so far."""
-        self._news = 0
-        """The last one whose results showed something new: things sell out after such ones."""
         self._proposals = 0
 
     def _begin(self, opening: Observation) -> None:
@@ -60,8 +56,8 @@ class BundleExpert(ScriptedExpert):
             return Move(answer=self._answer(is_last=True))
         is_asking = self._skill.asks and not self._skill.guesses and turns_left > 2
         topics = self._topics()[:FACTS_PER_TURN] if is_asking else []
-        is_first = self._step == 1
-        calls = self._looks() if is_first or not topics else []
+        # What is seen while there is still to ask is seen again before the answer.
+        calls = self._looks([thing for thing in self._things.values() if not (topics and thing.shelf.cards)])
         if turns_left == 2:
             # The last look before the answer: what was chosen may have sold out since it was shown.
             calls = [*self._checks(), *calls]
@@ -78,6 +74,8 @@ class BundleExpert(ScriptedExpert):
         for item in others:
             thing = self._things.setdefault(item.singular, _Thing(Shelf(item.singular, item.plural)))
             thing.requirements = item.latest()
+        for thing in self._things.values():
+            thing.shelf.batch = self._step
 
     @property
     def _budget(self) -> int | None:
@@ -93,16 +91,16 @@ class BundleExpert(ScriptedExpert):
             wanted.append(_NEED)
         return [topic for topic in wanted if topic not in self._interview.closed]
 
-    def _looks(self) -> list[Sent]:
-        """Return the searches that are needed: of each thing the next page, as long as one is needed."""
+    def _looks(self, things: Collection[_Thing]) -> list[Sent]:
+        """Return the searches that are needed: of each of the things the next page, as long as one is needed."""
         looks = []
-        is_too_dear = not self._is_lazy and self._is_too_dear()
-        for thing in self._things.values():
+        is_too_dear = not self._is_lazy and self._left() < 0
+        for thing in things:
             search = thing.shelf.search(self._filters(thing))
             if not search.looked or is_too_dear or not (self._is_lazy or self._chosen(thing)):
                 sort, limit = ("relevance", _FIRST_PAGE) if self._is_lazy else ("price_asc", _MOST)
                 pages = list(thing.shelf.looks(search, sort, _MOST))
-                looks += [self._watched(thing, thing.shelf.call(search, page, limit)) for page in pages[:1]]
+                looks += [thing.shelf.call(search, page, limit) for page in pages[:1]]
         return looks
 
     @property
@@ -115,16 +113,15 @@ class BundleExpert(ScriptedExpert):
         stock = {"in_stock": True} if self._skill.minds_stock else {}
         return {**stock, **filters_of(thing.requirements)}
 
-    def _is_too_dear(self) -> bool:
-        chosen = [card for thing in self._things.values() if (card := self._chosen(thing)) is not None]
+    def _left(self) -> int:
+        """Return what is left of the budget, in cents; less than nothing where what was chosen is too dear."""
+        chosen = (self._chosen(thing) for thing in self._things.values())
         budget = self._budget
-        return budget is not None and sum(round(card["price"] * _CENTS) for card in chosen) > budget
+        return 0 if budget is None else budget - sum(_cents(card) for card in chosen if card is not None)
 
-    def _chosen(self, thing: _Thing) -> Card | None:
-        """Return the cheapest product that meets what is required, as far as it is known; None where none does."""
+    def _fitting(self, thing: _Thing) -> list[Card]:
+        """Return the products that meet what is required, as far as it is known, the cheapest first."""
         shelf = thing.shelf
-        if not self._skill.compares:
-            return next(iter(shelf.cards.values()), None)
         fitting = [
             card
             for product_id, card in shelf.cards.items()
@@ -132,50 +129,36 @@ class BundleExpert(ScriptedExpert):
             and (card["in_stock"] or not self._skill.minds_stock)
             and not contradicts(card, thing.requirements, is_whole=product_id in shelf.whole)
         ]
-        if not self._skill.filters:
-            return next(iter(fitting), next(iter(shelf.cards.values()), None))
-        return min(fitting, key=lambda card: float(card["price"]), default=None)
+        return sorted(fitting, key=lambda card: float(card["price"])) if self._skill.filters else fitting
+
+    def _chosen(self, thing: _Thing) -> Card | None:
+        """Return the product to recommend, None before one was found; who is lazy takes what comes first."""
+        found = self._fitting(thing) if self._skill.compares else []
+        return next(iter([*found, *(thing.shelf.cards.values() if self._is_lazy else ())]), None)
 
     def _checks(self) -> list[Sent]:
         """Return looks at what was chosen, where it may have sold out or its card does not show all that counts."""
-        if self._is_lazy:
-            return []
-        checks = []
-        for thing in self._things.values():
-            card = self._chosen(thing)
-            if card is None:
-                continue
-            product_id = card["product_id"]
-            is_stale = self._is_long and self._skill.minds_stock and thing.checked.get(product_id, 0) <= self._news
-            is_unproved = product_id not in thing.shelf.whole and bool(unproved(card, thing.requirements))
-            if is_stale or is_unproved:
-                checks.append(self._look_at(thing, product_id))
+        checks: list[Sent] = []
+        left = self._left()
+        for thing in () if self._is_lazy else self._things.values():
+            fitting = self._fitting(thing)
+            for best in fitting[:1]:
+                product_id = best["product_id"]
+                # A thing sells out only once something was shown that can take its place within the budget.
+                affordable = [card["product_id"] for card in fitting if _cents(card) - _cents(best) <= max(0, left)]
+                is_stale = bool(thing.shelf.may_have_sold_out(affordable, 1))
+                is_unproved = product_id not in thing.shelf.whole and unproved(best, thing.requirements)
+                if is_unproved or (is_stale and self._is_long and self._skill.minds_stock):
+                    checks.append(thing.shelf.look_at(product_id))
         return checks
-
-    def _look_at(self, thing: _Thing, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            product = (answer.result or {}).get("product")
-            if product is not None:
-                thing.shelf.see([product], are_whole=True)
-            thing.checked[product_id] = self._step
-
-        return call("catalog_get_product", product_id=product_id), take
-
-    def _watched(self, thing: _Thing, sent: Sent) -> Sent:
-        made, take = sent
-
-        def take_and_note(answer: ToolResult) -> None:
-            known = set(thing.shelf.cards)
-            take(answer)
-            if thing.shelf.cards.keys() - known:
-                self._news = self._step
-            for card in (answer.result or {}).get("results", ()):
-                thing.checked[card["product_id"]] = self._step
-
-        return made, take_and_note
 
     def _answer(self, *, is_last: bool) -> dict[str, Any]:
         chosen = [card["product_id"] for thing in self._things.values() if (card := self._chosen(thing)) is not None]
         is_proposal = self._skill.guesses and not is_last and self._proposals < _PROPOSALS
         self._proposals += 1
         return {"done": not is_proposal, "recommended_product_ids": chosen}
+
+
+def _cents(card: Card) -> int:
+    """Return a price in integer cents; one that nobody knows costs nothing."""
+    return round(card.get("price", 0) * _CENTS)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain, zip_longest
 from typing import Any
 
 from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.cards import Card, words_of
 from ecom_rlve.evaluation.agents.cart.wanted import Wanted
-from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
-from ecom_rlve.evaluation.agents.shelf import MOST, PAGE, Shelf
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.cards import Card, words_of
+from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.expert.scripted import Move, ScriptedExpert, Sent
+from ecom_rlve.evaluation.expert.shelf import MOST, PAGE, Shelf
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Observation, SaidAct, ToolResult
 
 _FIRST_PAGE = 5
@@ -22,7 +23,7 @@ _FEW = 30
 _DESCRIPTION = 3
 """Facts of a product that mostly single it out."""
 _CALLS_OF_EACH = 2
-"""Calls that bring an item into the cart: of its variants, and of the cart; some stand in the turn of the answer."""
+"""Calls that bring an item into the cart: the list of its variants, and the cart's own."""
 _DONE: dict[str, Any] = {"done": True}
 
 
@@ -59,7 +60,7 @@ class CartExpert(ScriptedExpert):
             gone[0].is_reported = True
             return Move(message=f"The {gone[0].heard.singular} is sold out. What should I take instead?")
         if turns_left <= 1:
-            return Move([put for item in items if (put := self._put(item))][:room], answer=_DONE)
+            return Move([put for item in items if (put := item.put(self._skill))][:room], answer=_DONE)
         if move := self._work(items, room, turns_left):
             return move
         for item in items:
@@ -69,8 +70,8 @@ class CartExpert(ScriptedExpert):
     def _work(self, items: list[Wanted], room: int, turns_left: int) -> Move | None:
         """Return what is to be asked, read and put into the cart; None where nothing is."""
         topics = self._topics(items, turns_left)[:FACTS_PER_TURN]
-        ready = [self._list_variants(item, item.chosen or "") for item in items if item.needs_variants()]
-        ready += [put for item in items if not self._lacks(item) and (put := self._put(item))]
+        ready = [item.list_variants(item.chosen) for item in items if item.chosen and item.needs_variants()]
+        ready += [put for item in items if not self._lacks(item) and (put := item.put(self._skill))]
         looks = self._looks(items, is_worth_it=bool(ready) or self._is_first or not topics)
         if not (ready or looks or topics):
             return None
@@ -109,8 +110,8 @@ class CartExpert(ScriptedExpert):
             return
         item.chosen = None
         if not (self._skill.compares and self._skill.filters):
-            first = next(iter(item.search.seen), None)
-            item.chosen = item.closest() if self._skill.compares else first
+            first = (product_id for product_id in item.search.seen if product_id not in item.refused)
+            item.chosen = item.closest() if self._skill.compares else next(first, None)
             return
         pool = item.pool()
         if item.is_certain(pool) or (pool and (is_late or not self._may_learn_more(item))):
@@ -196,13 +197,11 @@ class CartExpert(ScriptedExpert):
         is_worth_it |= any(each and len(item.facts) >= _DESCRIPTION for item, each in zip(vague, pages, strict=True))
         if not is_worth_it:
             return []
-        looks: list[Sent] = []
-        for at in range(max(map(len, pages), default=0)):
-            looks += [page[at] for page in pages if at < len(page)]
-            if not at and self._history is None and self._skill.compares:
-                looks.append(self._read_history())
-        likely = [(item, item.likely_to_list()) for item in vague]
-        return looks + [self._list_variants(item, product_id) for item, product_id in likely if product_id]
+        rounds = [[look for look in each if look is not None] for each in zip_longest(*pages)]
+        first, *others = rounds or [[]]
+        history = [self._read_history()] if first and self._history is None and self._skill.compares else []
+        variants = [item.list_variants(likely) for item in vague if (likely := item.likely_to_list())]
+        return [*first, *history, *variants, *chain.from_iterable(others)]
 
     def _pages(self, item: Wanted) -> list[Sent]:
         """Return the further looks at what an item may be that are worth their calls."""
@@ -228,45 +227,9 @@ class CartExpert(ScriptedExpert):
         looks = list(item.shelf.looks(item.search, most=PAGE, words=words))[:1]
         return [item.shelf.call(item.search, look, _FIRST_PAGE) for look in looks]
 
-    def _list_variants(self, item: Wanted, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            item.variants[product_id] = (answer.result or {}).get("variants", [])
-
-        return call("catalog_get_variants", product_id=product_id), take
-
     def _read_history(self) -> Sent:
         def take(answer: ToolResult) -> None:
             self._history = (answer.result or {}).get("results", [])
             self._visited.update(card["product_id"] for card in self._history)
 
         return call("user_get_visit_history"), take
-
-    def _put(self, item: Wanted) -> Sent | None:
-        """Return what brings an item into the cart as wanted, or nearer to it; None where it is there."""
-        if item.chosen is None or item.is_given_up or (item.is_sold_out() and self._skill.minds_stock):
-            return None
-        is_guess = self._skill.guesses and item.line is None
-        variant = None if is_guess else item.wanted_variant()
-        quantity = 1 if is_guess else item.quantity or 1
-        if item.line is None:
-            variant_id = variant["variant_id"] if variant else None
-            made = call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)
-        elif item.line["product_id"] != item.chosen or (variant is not None and not _is_line_of(item.line, variant)):
-            made = call("cart_remove", line_id=item.line["line_id"])
-        elif item.line["quantity"] != quantity:
-            made = call("cart_set_quantity", line_id=item.line["line_id"], quantity=quantity)
-        else:
-            return None
-
-        def take(answer: ToolResult) -> None:
-            item.line = (answer.result or {}).get("line")
-            if answer.code == "OUT_OF_STOCK":
-                item.is_given_up = not self._skill.minds_stock or item.is_reported
-                sold_out = variant or item.shelf.cards.get(item.chosen or "", {})
-                sold_out["in_stock"] = False
-
-        return made, take
-
-
-def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:
-    return all(line.get(name) == value for name, value in variant.items() if name not in ("variant_id", "in_stock"))

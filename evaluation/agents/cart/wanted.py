@@ -5,11 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ecom_rlve.evaluation.agents.cards import Card, contradicts, filters_of, meets, unproved
-from ecom_rlve.evaluation.agents.heard import HeardItem
-from ecom_rlve.evaluation.agents.interview import Topic
-from ecom_rlve.evaluation.agents.shelf import Search, Shelf
-from ecom_rlve.models import SaidFact
+from ecom_rlve.evaluation.agent import call
+from ecom_rlve.evaluation.expert.cards import Card, contradicts, filters_of, meets, unproved
+from ecom_rlve.evaluation.expert.heard import HeardItem
+from ecom_rlve.evaluation.expert.interview import Topic
+from ecom_rlve.evaluation.expert.scripted import Sent
+from ecom_rlve.evaluation.expert.shelf import Search, Shelf
+from ecom_rlve.evaluation.expert.skill import Skill
+from ecom_rlve.models import SaidFact, ToolResult
 
 _NOT_OF_THE_PRODUCT = ("quantity", "variant")
 _CERTAIN = 2
@@ -139,3 +142,45 @@ class Wanted:
             return False
         variant, card = self.wanted_variant(), self.shelf.cards.get(self.chosen)
         return (variant is not None and not variant["in_stock"]) or (card is not None and not card["in_stock"])
+
+    def list_variants(self, product_id: str) -> Sent:
+        """Return the call that lists the variants of a product."""
+
+        def take(answer: ToolResult) -> None:
+            self.variants[product_id] = (answer.result or {}).get("variants", [])
+
+        return call("catalog_get_variants", product_id=product_id), take
+
+    def put(self, skill: Skill) -> Sent | None:
+        """Return the call that brings it into the cart as wanted, or nearer to it; None where nothing is to be done.
+
+        Who guesses puts one piece of any variant into the cart first.
+        """
+        if self.chosen is None or self.is_given_up or (self.is_sold_out() and skill.minds_stock):
+            return None
+        is_guess = skill.guesses and self.line is None
+        variant = None if is_guess else self.wanted_variant()
+        quantity = 1 if is_guess else self.quantity or 1
+        if self.line is None:
+            variant_id = variant["variant_id"] if variant else None
+            made = call("cart_add", product_id=self.chosen, variant_id=variant_id, quantity=quantity)
+        elif variant is not None and not _is_line_of(self.line, variant):
+            made = call("cart_remove", line_id=self.line["line_id"])
+        elif self.line["quantity"] != quantity:
+            made = call("cart_set_quantity", line_id=self.line["line_id"], quantity=quantity)
+        else:
+            return None
+
+        def take(answer: ToolResult) -> None:
+            if answer.result is not None:
+                self.line = answer.result.get("line")
+            elif answer.code == "OUT_OF_STOCK":
+                self.is_given_up = not skill.minds_stock or self.is_reported
+                sold_out = variant or self.shelf.cards.get(self.chosen or "", {})
+                sold_out["in_stock"] = False
+
+        return made, take
+
+
+def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:
+    return all(line.get(name) == value for name, value in variant.items() if name not in ("variant_id", "in_stock"))

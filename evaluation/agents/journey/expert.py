@@ -10,13 +10,13 @@ from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, Agent
 from ecom_rlve.evaluation.agents.bundle.expert import BundleExpert
 from ecom_rlve.evaluation.agents.cart.expert import CartExpert
-from ecom_rlve.evaluation.agents.heard import acts_of
 from ecom_rlve.evaluation.agents.order_status.expert import StatusExpert
 from ecom_rlve.evaluation.agents.policy_questions.expert import PolicyExpert
 from ecom_rlve.evaluation.agents.product_discovery.expert import DiscoveryExpert
 from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
-from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.evaluation.agents.substitution.expert import SubstitutionExpert
+from ecom_rlve.evaluation.expert.heard import acts_of
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Observation, SaidAct, ToolResult
 
 _EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {

@@ -7,10 +7,10 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, call
-from ecom_rlve.evaluation.agents.heard import acts_of
-from ecom_rlve.evaluation.agents.inquiry import Inquiry
-from ecom_rlve.evaluation.agents.orders import Order, OrderHistory, cents, placed, without_article
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.heard import acts_of
+from ecom_rlve.evaluation.expert.inquiry import Inquiry
+from ecom_rlve.evaluation.expert.orders import Order, OrderHistory, cents, placed, without_article
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import SaidAct, Style
 
 _QUESTIONS = {

@@ -8,10 +8,10 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, call
-from ecom_rlve.evaluation.agents.heard import acts_of
-from ecom_rlve.evaluation.agents.inquiry import Inquiry
 from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_figure, labels, outcomes, subject
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.heard import acts_of
+from ecom_rlve.evaluation.expert.inquiry import Inquiry
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import SaidAct, SaidFact, Style
 
 _OTHER_SLOTS = {"condition of the item": "item_condition"}

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import product
 
-from ecom_rlve.evaluation.agents.cards import Card, Filters, filters_of
-from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
-from ecom_rlve.evaluation.agents.scripted import Sent
-from ecom_rlve.evaluation.agents.shelf import Search
+from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of
+from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.expert.recommending import RecommendingExpert
+from ecom_rlve.evaluation.expert.shelf import Search
 from ecom_rlve.models import SaidFact
 
 _SURE = ("price", "priority")
@@ -50,23 +49,19 @@ class DiscoveryExpert(RecommendingExpert):
             return sure + others
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
-    def _first_looks(self) -> Iterator[Sent]:
-        """Yield looks at what passes the first wishes: what is seen early is seen again before the answer."""
-        if self._shelf.category is None and self._is_asking and self._topics():
-            search = self._shelf.search(self._filters())
-            yield from (
-                self._watched(self._shelf.call(search, look)) for look in self._shelf.looks(search, self._first_sort())
-            )
-
-    def _filters(self) -> Filters:
-        return {**self._stock_filter(), **filters_of(self._wishes().values())}
-
     def _searches(self) -> list[Search]:
-        if not self._skill.filters or not self._skill.compares:
+        """Return the searches for what meets all wishes, or at first those that are known.
+
+        What is seen early is seen again before the answer. A question that names nothing is the agent's turn in any
+        case: looks in the same action cost nothing.
+        """
+        if self._is_lazy:
             return self._lazy_search()
-        if self._is_asking and self._topics():
+        topics = self._topics() if self._is_asking else []
+        is_free = topics[:1] == [ANYTHING] and not self._is_piecemeal
+        if topics and not is_free and self._shelf.category is not None:
             return []
-        whole = self._shelf.search(self._filters())
+        whole = self._shelf.search({**self._stock_filter(), **filters_of(self._wishes().values())})
         if whole.total is None or whole.total <= _FEW:
             return [whole]
         return [self._shelf.search({**whole.filters, **more}) for more in _alternatives(self._wishes().values())]

@@ -6,13 +6,13 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, call
-from ecom_rlve.evaluation.agents.cards import Card
-from ecom_rlve.evaluation.agents.heard import acts_of
-from ecom_rlve.evaluation.agents.inquiry import ANYTHING, Inquiry
-from ecom_rlve.evaluation.agents.orders import OrderHistory
 from ecom_rlve.evaluation.agents.returns.replacement import Replacement
 from ecom_rlve.evaluation.agents.returns.request import EXCHANGE, Line, ReturnRequest
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.cards import Card
+from ecom_rlve.evaluation.expert.heard import acts_of
+from ecom_rlve.evaluation.expert.inquiry import ANYTHING, Inquiry
+from ecom_rlve.evaluation.expert.orders import OrderHistory
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Style, ToolResult
 
 _WHICH = {"order_date": "On which date did you order it?", "order_total": "What was the order total?"}

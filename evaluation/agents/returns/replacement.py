@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.cards import Card, Filters, filters_of, meets
+from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of, meets
 from ecom_rlve.models import SaidFact
 
 _PAGE = 10

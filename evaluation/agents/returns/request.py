@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ecom_rlve.evaluation.agents.orders import Order, OrderHistory, cents, placed
+from ecom_rlve.evaluation.expert.orders import Order, OrderHistory, cents, placed
 from ecom_rlve.models import SaidAct, SaidFact
 
 Line = dict[str, Any]

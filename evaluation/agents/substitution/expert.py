@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ecom_rlve.evaluation.agents.cards import Card, filters_of, meets
-from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
-from ecom_rlve.evaluation.agents.scripted import Sent
-from ecom_rlve.evaluation.agents.shelf import Look, Search
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.cards import Card, filters_of, meets
+from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.expert.recommending import RecommendingExpert
+from ecom_rlve.evaluation.expert.scripted import Sent
+from ecom_rlve.evaluation.expert.shelf import Look, Search
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Observation, SaidFact
 
 _WEIGHT = re.compile(r"worth (0?\.\d+|1|0)·similarity")
@@ -55,7 +55,7 @@ class SubstitutionExpert(RecommendingExpert):
         turned = [" ".join(words[at:] + words[:at]) for at in range(min(_WORDINGS, len(words)))]
         looks = (Look(query, "relevance", 0) for query in turned)
         untried = [look for look in looks if look not in search.looked]
-        yield from (self._watched(self._shelf.call(search, look)) for look in untried[:1])
+        yield from (self._shelf.call(search, look) for look in untried[:1])
 
     def _topics(self) -> list[Topic]:
         lacking = self._wished - len(self._item.latest())
@@ -71,7 +71,7 @@ class SubstitutionExpert(RecommendingExpert):
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
     def _searches(self) -> list[Search]:
-        if not self._skill.filters or not self._skill.compares:
+        if self._is_lazy:
             return self._lazy_search()
         if self._is_asking and self._wished > len(self._item.latest()) and _KEPT not in self._interview.closed:
             return []

@@ -16,12 +16,11 @@ from typing import Any
 import pytest
 from scipy.stats import binomtest
 
-from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tasks.cart.goal import items_at
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.in_process import play
 from ecom_rlve.models import EpisodeResult, Observation, Style
 from ecom_rlve.streams import stream
 
@@ -266,16 +265,7 @@ def expert_mean(shop: Shop, d: int, trials: int) -> float:
     total = 0.0
     for seed in range(trials):
         episode = Episode(shop, EpisodeSpec("CART", d, seed), "honest")
-        agent, seen = make_expert("CART"), episode.opening
-        while not seen.done:
-            result = StepResult(
-                observation=seen,
-                reward=seen.reward,
-                done=seen.done,
-                metadata=with_acts(episode.metadata, episode.acts),
-            )
-            seen = episode.step(agent.act(result))
-        total += seen.result.r_total if seen.result else 0.0
+        total += play(episode, make_expert("CART")).r_total
     return total / trials
 
 

@@ -23,7 +23,6 @@ from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.product_discovery.goal import DiscoveryGoal
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.reading.wishes import read_wishes, values_of
 from ecom_rlve.models import Observation, Termination
 
 Play = Callable[[Episode, Observation], dict[str, Any]]
@@ -86,34 +85,6 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
             assert intent.redraws <= 50
             assert ENVIRONMENT.gains_now(intent).best_rows(1) == [goal.wanted]
     assert too_many < 10
-
-
-def vocabulary(shop: Shop, category: str) -> tuple[dict[str, list[str]], set[str]]:
-    """Return all words and numbers that products of a category have, as someone knows who has seen them all."""
-    variant = shop.catalog.categories[shop.catalog.category_index[category]].variant_attribute
-    products = [shop.catalog.product(row) for row in shop.catalog.rows_of_category(category).tolist()]
-    known = [{**product.attributes, **({"brand": product.brand} if product.brand else {})} for product in products]
-    return values_of({name: value for name, value in each.items() if name != variant} for each in known)
-
-
-def test_the_words_tell_the_goal(shop: Shop) -> None:
-    """What the customer says, read by someone who has seen the category, is the goal: values, bounds, priority."""
-    misread = []
-    for d in range(13):
-        for seed in range(10):
-            episode = start(shop, d, seed, "turn", **QUIET)
-            goal = episode.intent.goal
-            wishes = read_wishes(episode.opening.user_message, *vocabulary(shop, goal.category))
-            words = {c.attribute: c.value for c in goal.constraints if isinstance(c.value, str | tuple)}
-            bounds = {c.attribute: c.value for c in goal.constraints if isinstance(c.value, int | float)}
-            said = {name: tuple(sorted(values)) for name, values in wishes.words.items()}
-            if (
-                said != {name: (value,) if isinstance(value, str) else value for name, value in words.items()}
-                or {**wishes.bounds, "price": round(wishes.bounds["price"] * 100)} != bounds
-                or wishes.priority != goal.priority
-            ):
-                misread.append((d, seed))
-    assert not misread
 
 
 def test_everything_can_be_had_by_asking(shop: Shop) -> None:

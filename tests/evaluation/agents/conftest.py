@@ -14,7 +14,7 @@ from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
-from ecom_rlve.evaluation.agents.skill import RUNGS
+from ecom_rlve.evaluation.expert.skill import RUNGS
 from ecom_rlve.models import EpisodeResult, Style
 
 

@@ -11,7 +11,7 @@ import pytest
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, Agent
 from ecom_rlve.evaluation.agents.journey import expert
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Style
 
 

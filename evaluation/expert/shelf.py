@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.cards import Card, Filters, passes
+from ecom_rlve.evaluation.expert.cards import Card, Filters, passes
 from ecom_rlve.models import ToolResult
 
 PAGE = 10
@@ -16,6 +16,8 @@ MOST = 60
 """Products that pass a search's filters up to which all of them are looked at."""
 _WORDINGS = ("{}", "good {}", "{} on offer", "any {}", "nice {}")
 """Queries by which the same products are looked for."""
+_SOLD_TOGETHER = 3
+"""Products that sell out at once."""
 _PAGES_AT_FIRST = 2
 """Pages that are looked at before it is known how many products pass."""
 
@@ -63,6 +65,11 @@ class Shelf:
         """What products of the category are compared by, where searches tell it."""
         self.category: str | None = None
         self.searches: dict[str, Search] = {}
+        self.batch = 0
+        """Number of the action whose results are read next; whoever acts counts it."""
+        self._first_sights: dict[str, int] = {}
+        self._last_sights: dict[str, int] = {}
+        """The batches of results in which products were seen first and last, by id."""
         self._names = _likely_names(singular, plural)
         self._guess: str | None = self._names[0]
 
@@ -128,10 +135,36 @@ class Shelf:
     def see(self, cards: list[Card], *, are_whole: bool = False) -> None:
         """Note cards that anything has shown; those of other categories are none of this shelf's."""
         for card in cards:
-            if card["category"] == self.category:
-                self.cards[card["product_id"]] = {**self.cards.get(card["product_id"], {}), **card}
-                if are_whole:
-                    self.whole.add(card["product_id"])
+            product_id = card["product_id"]
+            if card["category"] != self.category:
+                continue
+            self.cards[product_id] = {**self.cards.get(product_id, {}), **card}
+            self._first_sights.setdefault(product_id, self.batch)
+            self._last_sights[product_id] = self.batch
+            if are_whole:
+                self.whole.add(product_id)
+
+    def may_have_sold_out(self, ranked: Sequence[str], count: int) -> list[str]:
+        """Return those of the ``count`` best of ``ranked``, ids in order, that were not seen since they may be gone.
+
+        Things sell out once the best was shown, another good one, and as many more as sell out together; none does
+        before it was shown itself.
+        """
+        best = ranked[:count]
+        firsts = self._first_sights
+        rest = sorted(firsts[each] for each in firsts.keys() - set(best) if self.cards[each]["in_stock"])
+        others = sorted(firsts[product_id] for product_id in ranked[1:])
+        shown = [*rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER], *others[:1], *(firsts[each] for each in best[:1])]
+        return [each for each in best if self._last_sights[each] <= max(*shown, firsts[each])]
+
+    def look_at(self, product_id: str) -> tuple[dict[str, Any], Callable[[ToolResult], None]]:
+        """Return the call that shows one product in full, and what notes its result."""
+
+        def take(answer: ToolResult) -> None:
+            if answer.result is not None:
+                self.see([answer.result["product"]], are_whole=True)
+
+        return call("catalog_get_product", product_id=product_id), take
 
     def attributes(self) -> list[str]:
         """Return the attributes that cards show beside what every card does, the most frequent first."""

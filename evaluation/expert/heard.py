@@ -65,12 +65,18 @@ class Heard:
         return any(act.kind == kind for act in self.latest)
 
 
+class ActsNotDisclosedError(ValueError):
+    """The server does not tell the customer's acts, without which a scripted agent is deaf."""
+
+
 def acts_of(result: StepResult) -> list[SaidAct]:
     """Return the acts of the customer's latest message.
 
     Raises:
-        ValueError: the server does not disclose acts.
+        ActsNotDisclosedError: the server does not disclose them.
     """
     if result.metadata.acts is None:
-        raise ValueError("this agent hears acts: start the server with ECOM_RLVE_DISCLOSE_ACTS=true (for judging only)")
+        raise ActsNotDisclosedError(
+            "this agent hears acts: start the server with ECOM_RLVE_DISCLOSE_ACTS=true (for judging only)"
+        )
     return result.metadata.acts

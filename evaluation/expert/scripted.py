@@ -9,9 +9,9 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action
-from ecom_rlve.evaluation.agents.heard import Heard, acts_of
-from ecom_rlve.evaluation.agents.interview import Interview, Topic
-from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.evaluation.expert.heard import Heard, acts_of
+from ecom_rlve.evaluation.expert.interview import Interview, Topic
+from ecom_rlve.evaluation.expert.skill import Skill
 from ecom_rlve.models import Observation, ToolResult
 
 Sent = tuple[dict[str, Any], Callable[[ToolResult], None]]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecom_rlve.evaluation.agents.inquiry import ANYTHING, Inquiry
+from ecom_rlve.evaluation.expert.inquiry import ANYTHING, Inquiry
 from ecom_rlve.models import SaidAct, SaidFact, SaidItem
 
 QUESTIONS = {name: f"Which {name}?" for name in ("day", "total", "thing")}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from ecom_rlve.evaluation.agents.heard import Heard
+from ecom_rlve.evaluation.expert.heard import Heard
 from ecom_rlve.models import SaidAct, SaidFact
 
 FACTS_PER_TURN = 3

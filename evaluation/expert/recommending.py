@@ -8,14 +8,13 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import Any
 
-from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.cards import Card, Filters, contradicts, filters_of, unproved
-from ecom_rlve.evaluation.agents.heard import HeardItem
-from ecom_rlve.evaluation.agents.interview import FACTS_PER_TURN, Topic
-from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
-from ecom_rlve.evaluation.agents.shelf import Search, Shelf
-from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.models import Observation, SaidFact, ToolResult
+from ecom_rlve.evaluation.expert.cards import Card, Filters, contradicts, filters_of, unproved
+from ecom_rlve.evaluation.expert.heard import HeardItem
+from ecom_rlve.evaluation.expert.interview import FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.expert.scripted import Move, ScriptedExpert, Sent
+from ecom_rlve.evaluation.expert.shelf import Search, Shelf
+from ecom_rlve.evaluation.expert.skill import Skill
+from ecom_rlve.models import Observation, SaidFact
 
 _COUNT, _WISHES = re.compile(r"up to (\d+) "), re.compile(r"(\d+) wishes")
 
@@ -27,12 +26,6 @@ class RecommendingExpert(ScriptedExpert):
         super().__init__(skill)
         self._picks, self._wished, self._budget = 3, 2, 1
         self._kind: Shelf | None = None
-        self._batch = 0
-        """Actions so far."""
-        self._news = 0
-        """The last batch of results that showed a product for the first time: things sell out after such ones."""
-        self._sights: dict[str, int] = {}
-        """The last batch in which a product was seen, by id."""
         self._checked: list[str] = []
         """Ids that are looked at once more before the answer."""
         self._proposed = False
@@ -46,10 +39,6 @@ class RecommendingExpert(ScriptedExpert):
     @abstractmethod
     def _searches(self) -> list[Search]:
         """Return the searches that together show what may be recommended; none while that is not known."""
-
-    @abstractmethod
-    def _first_looks(self) -> Iterator[Sent]:
-        """Yield the calls that find out what kind of product it is about; none once that is known."""
 
     @abstractmethod
     def _ranked(self) -> list[str]:
@@ -76,7 +65,7 @@ class RecommendingExpert(ScriptedExpert):
             self._wished = int(wished[1])
 
     def _decide(self, room: int, turns_left: int) -> Move:
-        self._batch += 1
+        self._shelf.batch += 1
         if turns_left <= 1:
             return Move(answer=self._answer())
         self._is_asking &= turns_left > 2
@@ -93,13 +82,19 @@ class RecommendingExpert(ScriptedExpert):
             return Move(answer={**self._answer(), "done": False})
         return Move(again[:room]) if again else Move(answer=self._answer())
 
+    def _first_looks(self) -> Iterator[Sent]:
+        """Yield looks that come before all others."""
+        yield from ()
+
     def _further_looks(self) -> Iterator[Sent]:
         """Yield looks at what may be recommended, of each search in turn."""
         looks = [
             [(search, look) for look in self._shelf.looks(search, self._first_sort())] for search in self._searches()
         ]
+        if self._is_lazy:
+            looks = [found[:1] for found in looks]
         for round_of_looks in zip_longest(*looks):
-            yield from (self._watched(self._shelf.call(*look)) for look in round_of_looks if look is not None)
+            yield from (self._shelf.call(*look) for look in round_of_looks if look is not None)
 
     def _answer(self) -> dict[str, Any]:
         return {"done": True, "recommended_product_ids": self._ranked()[: self._picks]}
@@ -110,8 +105,12 @@ class RecommendingExpert(ScriptedExpert):
     def _stock_filter(self) -> Filters:
         return {"in_stock": True} if self._skill.minds_stock else {}
 
+    @property
+    def _is_lazy(self) -> bool:
+        return not (self._skill.filters and self._skill.compares)
+
     def _lazy_search(self) -> list[Search]:
-        """Return one page of one search, for rungs that do not look through what there is."""
+        """Return the search of which rungs see one page that do not look through what there is."""
         filters = self._stock_filter() if self._skill.filters else {}
         search = self._shelf.search(filters)
         return [] if search.looked else [search]
@@ -119,12 +118,17 @@ class RecommendingExpert(ScriptedExpert):
     def _fitting(self, facts: Collection[SaidFact]) -> list[Card]:
         """Return the cards of what meets the facts and can be bought, as far as this agent minds.
 
-        What a card has no room to show is believed of what a search with that filter has found.
+        What a card has no room to show is believed of what a search with that filter has found; what was seen before,
+        and not by searches that have shown everything, has sold out since.
         """
+        searches = self._searches()
+        found = {product_id for search in searches for product_id in search.seen}
+        is_all = bool(searches) and all(search.is_complete for search in searches)
         fitting = []
         for product_id, card in self._shelf.cards.items():
             is_whole = product_id in self._shelf.whole
-            if contradicts(card, facts, is_whole=is_whole) or not (card["in_stock"] or not self._skill.minds_stock):
+            is_gone = not card["in_stock"] or (is_all and product_id not in found)
+            if contradicts(card, facts, is_whole=is_whole) or (is_gone and self._skill.minds_stock):
                 continue
             if is_whole or all(self._is_backed(product_id, fact) for fact in unproved(card, facts)):
                 fitting.append(card)
@@ -140,37 +144,12 @@ class RecommendingExpert(ScriptedExpert):
             for search in self._shelf.searches.values()
         )
 
-    def _watched(self, sent: Sent) -> Sent:
-        """Return a call whose result is also noted as a sight of the products in it."""
-        made, take = sent
-
-        def take_and_note(answer: ToolResult) -> None:
-            known = set(self._shelf.cards)
-            take(answer)
-            if self._shelf.cards.keys() - known:
-                self._news = self._batch
-            self._sights |= {card["product_id"]: self._batch for card in (answer.result or {}).get("results", ())}
-
-        return made, take_and_note
-
     def _looks_again(self) -> list[Sent]:
         """Return looks at the best products, where they may have sold out since they were shown."""
         if not (self._is_long and self._skill.minds_stock and self._skill.compares):
             return []
-        best = self._ranked()[: self._picks]
-        if best and not self._is_safe(best[0]):
-            self._checked = best[: self._budget]
-        return [self._look_at(product_id) for product_id in self._checked if not self._is_safe(product_id)]
-
-    def _is_safe(self, product_id: str) -> bool:
-        """Tell whether a product was seen after the last moment at which one could sell out."""
-        return self._sights.get(product_id, 0) > self._news
-
-    def _look_at(self, product_id: str) -> Sent:
-        def take(answer: ToolResult) -> None:
-            product = (answer.result or {}).get("product")
-            if product is not None:
-                self._shelf.see([product], are_whole=True)
-            self._sights[product_id] = self._batch
-
-        return call("catalog_get_product", product_id=product_id), take
+        ranked = self._ranked()
+        doubtful = self._shelf.may_have_sold_out(ranked, self._picks)
+        if doubtful[:1] == ranked[:1]:
+            self._checked = doubtful[: self._budget]
+        return [self._shelf.look_at(product_id) for product_id in self._checked if product_id in doubtful]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents.orders import OrderHistory
+from ecom_rlve.evaluation.expert.orders import OrderHistory
 
 
 def listing(*categories: str) -> OrderHistory:
@@ -25,8 +25,8 @@ def test_pages_are_listed_until_all_orders_are_known() -> None:
     assert not history.read
 
 
-def test_every_kind_of_thing_is_known_by_its_noun(store: Shop) -> None:
-    categories = store.catalog.categories
+def test_every_kind_of_thing_is_known_by_its_noun(wide_shop: Shop) -> None:
+    categories = wide_shop.catalog.categories
     history = listing(*(category.name for category in categories))
     assert all(history.category_of(category.singular) == category.name for category in categories)
 
