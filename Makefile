@@ -37,7 +37,7 @@ check: $(INSTALLED)  ## format, lint and types only
 # apart by their folders; the writers import each other by plain names.
 	MYPYPATH=$(VENV)/mypy_path:pages $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
 
-# Tests of a property (marked hypothesis by that library) try 100 examples, always the same, in the fast suite; the slow
+# Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
 test-slow: $(INSTALLED)  ## the tests that take longer, and properties on many examples: 25 minutes
 	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile=slow

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # How long an example takes, and how fast examples are made, is the machine's affair: no deadline, no check of speed.
 _ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("fast", _ANY_SPEED, max_examples=100, derandomize=True)
+settings.register_profile("fast", _ANY_SPEED, max_examples=50, derandomize=True)
 settings.register_profile("slow", _ANY_SPEED, max_examples=2000, print_blob=True)
 settings.load_profile("fast")
 

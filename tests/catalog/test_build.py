@@ -168,6 +168,7 @@ def test_chunks_change_nothing(feed: Path, tmp_path: Path, chunk_rows: int) -> N
     assert report == same_report
 
 
+@pytest.mark.slow
 def test_workers_change_nothing(feed: Path, whole: Path, tmp_path: Path) -> None:
     build_catalog(str(feed), tmp_path / "out", chunk_rows=100, workers=2)
     assert_same(tmp_path / "out", whole)

@@ -94,7 +94,7 @@ def test_too_small_a_catalog_is_refused() -> None:
         synthetic_catalog(39)
 
 
-@settings(max_examples=settings().max_examples // 6)
+@settings(max_examples=settings().max_examples // 4)
 @given(size=st.integers(40, 700), seed=st.integers(0, 2**63 - 1))
 def test_every_size_fills_its_categories(size: int, seed: int) -> None:
     catalog = synthetic_catalog(size, seed)

@@ -269,6 +269,7 @@ def expert_mean(shop: Shop, d: int, trials: int) -> float:
     return total / trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", LEVELS)
 @pytest.mark.parametrize("program", [probe_by_quantity, probe_by_proposals])
 def test_probing_the_customer_is_no_substitute_for_reading_them(big_shop: Shop, program: Program, d: int) -> None:
