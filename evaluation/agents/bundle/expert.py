@@ -161,4 +161,4 @@ class BundleExpert(ScriptedExpert):
 
 def _cents(card: Card) -> int:
     """Return a price in integer cents; one that nobody knows costs nothing."""
-    return round(card.get("price", 0) * _CENTS)
+    return round(float(card.get("price", 0)) * _CENTS)
