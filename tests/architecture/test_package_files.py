@@ -45,6 +45,11 @@ def test_version_is_the_same_everywhere(root: Path, manifest: dict[str, Any]) ->
     assert compose["services"]["server"]["image"].endswith(f":{__version__}")
 
 
+@pytest.mark.parametrize("name", ["Dockerfile", "docker-compose.yml", "openenv.yaml"])
+def test_no_image_discloses_the_customers_acts(root: Path, name: str) -> None:
+    assert "DISCLOSE_ACTS" not in (root / name).read_text()
+
+
 def test_manifest_declares_what_the_reward_is(manifest: dict[str, Any], root: Path) -> None:
     validation = manifest["validation"]
     assert manifest["app"] == "ecom_rlve.server.app:app"
