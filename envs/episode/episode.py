@@ -13,11 +13,11 @@ from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Underst
 from ecom_rlve.envs.customer.voice import Utterance
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.episode.action import Call, FormatFailureError, Grammar, ParsedAction, batches, parse
+from ecom_rlve.envs.episode.action import Call, Grammar, ParsedAction, batches, may_scan, parse, result_of
 from ecom_rlve.envs.episode.instructions import instructions, tool_schemas
 from ecom_rlve.envs.episode.log import LogEntry, log_messages
 from ecom_rlve.envs.episode.observation import fitted
-from ecom_rlve.envs.episode.reward import Turns, compose
+from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
 from ecom_rlve.envs.episode.utterances import (
     Question,
     Told,
@@ -26,15 +26,17 @@ from ecom_rlve.envs.episode.utterances import (
     questions_to_read,
     utterances_of,
 )
-from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
+from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError, FormatFailureError
 from ecom_rlve.envs.language.acts import Act, ActKind
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import (
+    EVERYTHING,
     EpisodeMetadata,
     EpisodeResult,
     EpisodeState,
+    Format,
     Observation,
     Split,
     Style,
@@ -55,6 +57,8 @@ class EpisodeSpec:
     style: Style = "turn"
     axes: tuple[tuple[str, float], ...] = ()
     """Overrides of single axes, by name."""
+    format: Format = "strict"
+    """How raw text is read; nothing else depends on it."""
 
 
 @dataclass(slots=True)
@@ -77,7 +81,7 @@ class Episode:
         spec: EpisodeSpec,
         episode_id: str,
         *,
-        include: tuple[str, ...] = ("tools", "instructions"),
+        include: tuple[str, ...] = EVERYTHING,
         disclose: bool = False,
         reveal_goal: bool = False,
         simulator: str = "template",
@@ -104,7 +108,8 @@ class Episode:
         self._customer = self.environment.customer(self.scenario, streams)
         self.t_max = self.environment.turn_budget(self.scenario)
         self._voice = TemplateVoice(self.scenario, streams)
-        self._grammar = Grammar(self.environment.tools, self.environment.answer, self.axes.b_tool, spec.style)
+        tools, answer = self.environment.tools, self.environment.answer
+        self._grammar = Grammar(tools, answer, self.axes.b_tool, spec.style, spec.format)
         self._reveal_goal = reveal_goal
         self._simulator = simulator
         self.done = False
@@ -135,6 +140,7 @@ class Episode:
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
+            format=spec.format,
             axes=dict(spec.axes),
             version=f"{__version__}/{self.environment.version}",
             catalog=self._shop.catalog.fingerprint,
@@ -188,12 +194,7 @@ class Episode:
 
     def is_heavy(self, action: Mapping[str, Any]) -> bool:
         """Tell whether applying an action may scan the catalog; True too where only parsing it would tell."""
-        calls = action.get("tool_calls") or ()
-        if "text" in action or not isinstance(calls, list | tuple):
-            return True
-        names = (call.get("name") for call in calls if isinstance(call, dict))
-        tools = self._grammar.tools
-        return any(isinstance(name, str) and (name not in tools or tools[name].is_heavy) for name in names)
+        return may_scan(action, self._grammar.tools)
 
     def unclear(self, action: Mapping[str, Any]) -> tuple[Question, ...]:
         """Return what an action asks that the rules cannot read, for a model that may; changes nothing."""
@@ -223,6 +224,17 @@ class Episode:
         self._log.append((action, observation.tool_results, observation.user_message))
         return observation
 
+    def finish(self) -> Observation:
+        """End the episode as with its budget spent, for a client that cannot go on; no step, and nothing is said.
+
+        Raises ``EpisodeDoneError`` after the end.
+        """
+        if self.done:
+            raise EpisodeDoneError("the episode has ended; reset starts a new one")
+        self._told = []
+        self._latest = self._finish(Termination.TURN_BUDGET, [], None, reason=FINISHED)
+        return self._latest
+
     def state(self) -> EpisodeState:
         """Return the whole conversation so far."""
         spec = self.spec
@@ -236,6 +248,7 @@ class Episode:
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
+            format=spec.format,
             messages=log_messages(self.opening, self._log),
         )
 
@@ -250,8 +263,8 @@ class Episode:
             "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,
         }
-        if "instructions" in include:
-            fields["instructions"] = instructions(self.environment, self.axes, self.t_max, self.spec.style)
+        if text := instructions(self.environment, self.axes, self.t_max, self.spec.style, include):
+            fields["instructions"] = text
         if "tools" in include:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)
         if disclose:
@@ -307,9 +320,9 @@ class Episode:
 
     def _call(self, call: Call) -> ToolResult:
         try:
-            return ToolResult(name=call.tool.name, result=call.tool.run(self.scenario.world, call.args))
+            return result_of(call, result=call.tool.run(self.scenario.world, call.args))
         except DomainError as refusal:
-            return ToolResult(name=call.tool.name, error=str(refusal), code=refusal.code)
+            return result_of(call, error=str(refusal), code=refusal.code)
 
     def _close(self, message: str, answer: Answer | None) -> Termination | None:
         """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
@@ -347,8 +360,9 @@ class Episode:
         is_answered = termination is Termination.ANSWERED
         judge = self.environment
         verdict = judge.verify(self.scenario, answer) if is_answered else judge.forfeit(self.scenario)
-        turns = Turns(self.turns, self.customer_caused, self.t_max)
+        turns = Turns(self.turns, self.customer_caused, self.t_max, is_cut_short=reason == FINISHED)
         result = compose(verdict, turns, self.scenario.world.shown_ids(), termination, self.spec.style)
+        result.format = self.spec.format
         if reason is not None:
             result.reason = reason
         self.result = result
