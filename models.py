@@ -289,12 +289,6 @@ class LiveEpisode(BaseModel):
     """Steps applied since reset."""
 
 
-class DeletedEpisodes(BaseModel):
-    """What deleting the live episodes of a run came to."""
-
-    deleted: int
-
-
 class ErrorDetail(BaseModel):
     """What went wrong with a request, and what to do."""
 

@@ -27,7 +27,7 @@ from ecom_rlve.envs.customer.model.errors import VoiceError
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.trace import Recorder
+from ecom_rlve.envs.episode.trace import FINISH, Recorder, take
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
@@ -145,6 +145,10 @@ class Service:
             record.in_flight -= 1
             self.sessions.touch(record)
 
+    async def finish(self, record: Record, request_id: str | None = None) -> str:
+        """End an episode as with its budget spent and return the answer; as :meth:`step` otherwise."""
+        return await self.step(record, FINISH, request_id)
+
     async def state(self, record: Record) -> str:
         """Return the conversation so far."""
         record.in_flight += 1
@@ -218,7 +222,7 @@ class Service:
             except BaseException:
                 self.runs.give_back(request)
                 raise
-            record.counts_for = assignment.run_id
+            record.counts_for, record.run_id = assignment.run_id, request.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -242,7 +246,7 @@ class Service:
     def _count(self, record: Record) -> None:
         """Let the run count an episode that ended, or was given up after its first step; once."""
         run_id = record.counts_for
-        if run_id is not None and (record.episode.done or record.steps):
+        if run_id is not None and record.episode.steps:
             record.counts_for = None
             self.runs.count(run_id, record.episode)
 
@@ -313,7 +317,7 @@ class Service:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         try:
-            body = _answer(record.episode.step(action, understood), record.metadata)
+            body = _answer(take(record.episode, action, understood), record.metadata)
         except EnvsError:
             raise
         except Exception:

@@ -55,6 +55,7 @@ class Record:
         "owner",
         "reset_answer",
         "reset_id",
+        "run_id",
         "steps",
         "trace",
         "used_at",
@@ -78,6 +79,8 @@ class Record:
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
         """The run that still has to count the episode; None where none does, or did."""
+        self.run_id: str | None = None
+        """The run whose episode this is, whether it counts or not."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
@@ -245,6 +248,11 @@ class Sessions:
             if self._ended.pop(record.episode_id, None) is None:
                 self._free_place(record)
             self._forget_reset_id(record)
+
+    def live_of(self, run_id: str) -> list[Record]:
+        """Return the live episodes of a run, oldest first."""
+        self.reap()
+        return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
 
     def reap(self) -> int:
         """Forget every expired episode; return how many."""
