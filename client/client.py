@@ -1,8 +1,9 @@
 """The two clients: thin shells that perform the requests of :mod:`ecom_rlve.client.protocol`.
 
 What both promise: nothing is connected before the first call; an env may be used from several threads or tasks, whose
-calls then wait for each other, since one env plays one episode (play more with more envs); after a fork, or in
-another event loop, new connections are made, and a child never ends its parent's episode.
+calls then wait for each other, since one env plays one episode (play more with more envs); the envs of a process share
+their connections; after a fork, or in another event loop, new ones are made, and a child never ends its parent's
+episode.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from ecom_rlve.client.connections import connections, own_options
 from ecom_rlve.client.protocol import Operation, Outcome, Request, Session, StepResult
 from ecom_rlve.models import Action, EpisodeState
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 T = TypeVar("T")
 
@@ -37,22 +38,34 @@ class _Shell:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout = timeout
         self._session = Session(env, retry_for)
+        self._cookies = httpx.Cookies()
 
     @property
     def episode_id(self) -> str | None:
         """Id of the episode being played; None before a reset and after close."""
         return self._session.episode_id
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
-        """Return what httpx's ``request`` takes."""
-        return {
-            "method": request.method,
-            "url": request.path,
-            "params": request.params,
-            "content": request.content,
-            "headers": {"Content-Type": "application/json"} if request.content is not None else None,
-            "timeout": self._timeout if request.timeout_s is None else request.timeout_s,
-        }
+    def _built(self, http: httpx.Client | httpx.AsyncClient, request: Request) -> httpx.Request:
+        """Return a request as it is sent: to this env's address, with its own headers and cookies."""
+        url = self._base_url
+        path = url.raw_path.partition(b"?")[0].rstrip(b"/") + request.path.encode()
+        kind = {"Content-Type": "application/json"} if request.content is not None else {}
+        built = http.build_request(
+            request.method,
+            url.copy_with(raw_path=path),
+            params=request.params,
+            content=request.content,
+            headers=self._headers | kind,
+            timeout=self._timeout if request.timeout_s is None else request.timeout_s,
+        )
+        if self._cookies:
+            self._cookies.set_cookie_header(built)
+        return built
+
+    def _taken(self, reply: httpx.Response) -> httpx.Response:
+        if "set-cookie" in reply.headers:
+            self._cookies.extract_cookies(reply)
+        return reply
 
 
 class EcomEnv(_Shell):
@@ -98,9 +111,18 @@ class EcomEnv(_Shell):
 
         Never applied twice. After :class:`ServerUnavailableError` or an interrupt it is unknown whether the step was
         applied: the same action again takes it up where it was. Raises :class:`NotResetError`,
-        :class:`EpisodeDoneError`, :class:`UnknownEpisodeError`, :class:`InvalidRequestError`.
+        :class:`EpisodeDoneError`, :class:`InvalidRequestError`, and where the server no longer has the episode
+        :class:`EpisodeLostError`.
         """
         return self._run(self._session.step(action))
+
+    def finish(self) -> StepResult:
+        """End the episode before its time, as with its budget spent: it has a result and a reward, and counts.
+
+        For a rollout that cannot go on, such as one out of tokens; :meth:`close` gives an episode up without a result.
+        Raises as :meth:`step`, and after :class:`ServerUnavailableError` may be called again.
+        """
+        return self._run(self._session.finish())
 
     def state(self) -> EpisodeState:
         """Return the whole conversation so far; also after the end, as long as the server keeps it."""
@@ -111,7 +133,12 @@ class EcomEnv(_Shell):
         self._run(self._session.end())
         with self._lock:
             http, self._http = self._http, None
-        if http is not None:
+        if http is None:
+            return
+        self._cookies.clear()
+        if self._transport is None:
+            connections().release(self)
+        else:
             http.close()
 
     def __enter__(self) -> Self:
@@ -143,20 +170,19 @@ class EcomEnv(_Shell):
                 return value
 
     def _perform(self, request: Request) -> Outcome:
-        if self._http is None:
-            self._http = httpx.Client(
-                base_url=self._base_url,
-                headers=self._headers,
-                transport=self._transport,
-                mounts={f"all://{host}": None for host in _LOOPBACK},
-            )
+        http = self._http = self._http or self._connected()
         time.sleep(request.after_s)
         started = time.monotonic()
         try:
-            reply: httpx.Response | httpx.RequestError = self._http.request(**self._arguments(request))
+            reply: httpx.Response | httpx.RequestError = self._taken(http.send(self._built(http, request)))
         except httpx.RequestError as error:
             reply = error
         return Outcome(started, time.monotonic(), reply)
+
+    def _connected(self) -> httpx.Client:
+        if self._transport is None:
+            return connections().acquire(self)
+        return httpx.Client(transport=self._transport, **own_options())
 
 
 class AsyncEcomEnv(_Shell):
@@ -190,6 +216,10 @@ class AsyncEcomEnv(_Shell):
         """Take one agent turn; see :meth:`EcomEnv.step`."""
         return await self._run(self._session.step(action))
 
+    async def finish(self) -> StepResult:
+        """End the episode before its time, with a result; see :meth:`EcomEnv.finish`."""
+        return await self._run(self._session.finish())
+
     async def state(self) -> EpisodeState:
         """Return the whole conversation so far."""
         return await self._run(self._session.state())
@@ -198,7 +228,12 @@ class AsyncEcomEnv(_Shell):
         """Give up a live episode and close the connections; may be called again."""
         await self._run(self._session.end())
         http, self._http = self._http, None
-        if http is not None:
+        if http is None:
+            return
+        self._cookies.clear()
+        if self._transport is None:
+            await connections().release_async(self)
+        else:
             await http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -234,17 +269,16 @@ class AsyncEcomEnv(_Shell):
                 return value
 
     async def _perform(self, request: Request) -> Outcome:
-        if self._http is None:
-            self._http = httpx.AsyncClient(
-                base_url=self._base_url,
-                headers=self._headers,
-                transport=self._transport,
-                mounts={f"all://{host}": None for host in _LOOPBACK},
-            )
+        http = self._http = self._http or self._connected()
         await asyncio.sleep(request.after_s)
         started = time.monotonic()
         try:
-            reply: httpx.Response | httpx.RequestError = await self._http.request(**self._arguments(request))
+            reply: httpx.Response | httpx.RequestError = self._taken(await http.send(self._built(http, request)))
         except httpx.RequestError as error:
             reply = error
         return Outcome(started, time.monotonic(), reply)
+
+    def _connected(self) -> httpx.AsyncClient:
+        if self._transport is None:
+            return connections().acquire_async(self)
+        return httpx.AsyncClient(transport=self._transport, **own_options())
