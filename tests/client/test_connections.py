@@ -174,7 +174,8 @@ def test_a_transport_of_ones_own_is_nobody_elses(made: Made) -> None:
     assert connections._of_process == {}
 
 
-def test_each_env_keeps_its_own_cookies(made: Made) -> None:
+@pytest.mark.usefixtures("made")
+def test_each_env_keeps_its_own_cookies() -> None:
     """A load balancer tells by a cookie which server has an episode."""
     seen: list[str | None] = []
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from ecom_rlve.client import (
     CapacityError,
     EcomEnvError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     ServerUnavailableError,
     UnauthorizedError,
     UnexpectedAnswerError,
-    EpisodeLostError,
 )
 from ecom_rlve.client import errors as client_errors
 from ecom_rlve.client.answers import ERROR_CLASSES, failure_of, parse
