@@ -67,7 +67,7 @@ def read_envelope(fields: Mapping[str, Any]) -> Envelope:
     """
     plain = _of_chat_message(fields) if "role" in fields else fields
     if unknown := [name for name in plain if name not in FIELDS]:
-        name = min(unknown, key=str)
+        name = next((name for name in _MEANT if name in unknown), min(unknown, key=str))
         hint = _MEANT.get(name, f"an action has {', '.join(FIELDS)}, or the fields of a chat message")
         raise EnvelopeError(f"unknown field {_short(name)!r}; {hint}")
     message = plain.get("assistant_message")
