@@ -6,13 +6,19 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+CLIENT_LOWEST := $(VENV)/client-lowest
+CLIENT_NEWEST := $(VENV)/client-newest
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
 EPISODES ?= 200
+# Processes that run tests. Each opens the shops of its own once: more of them need more memory, half a gigabyte each.
+JOBS ?= 2
+# One half of the suite each, in order, and who has finished takes from the other: tests of a module share its fixtures.
+PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-openenv test-llm bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -20,16 +26,29 @@ help:  ## show this list
 demo: $(INSTALLED)  ## start a server and watch an episode
 	$(BIN)/ecom-rlve demo
 
-test: check  ## every fast check: format, lint, types, tests
-	$(BIN)/pytest -q -m "not slow"
+test: check  ## every fast check: format, lint, types, tests: four minutes
+	$(PYTEST) -m "not slow and not nightly"
 
 check: $(INSTALLED)  ## format, lint and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
+# Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
+# apart by their folders; the writers import each other by plain names.
+	MYPYPATH=$(VENV)/mypy_path:pages $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
 
-test-slow: $(INSTALLED)  ## the tests that take longer
-	$(BIN)/pytest -q -m slow
+# Tests of a property (marked hypothesis by that library) try 100 examples, always the same, in the fast suite; the slow
+# profile, defined in tests/conftest.py, makes that 2,000 new ones.
+test-slow: $(INSTALLED)  ## the tests that take longer, and properties on many examples: 25 minutes
+	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile=slow
+
+test-nightly: $(INSTALLED)  ## the tests that take hours: thousands of episodes, long searches for a hole
+	$(PYTEST) -m nightly
+
+test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the client alone, on the lowest and the newest versions it allows
+	cat $(CLIENT_LOWEST)/requirements.txt
+	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
+	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
 test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and client against this package
 	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin
@@ -69,6 +88,13 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	mkdir -p $(VENV)/mypy_path
 	ln -sfn "$(CURDIR)" $(VENV)/mypy_path/ecom_rlve
+	touch $@
+
+# Holds no extra, so a test that reaches beyond the client fails there.
+$(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
+	$(PYTHON) -m venv $(@D)
+	$(BIN)/python tests/client/requirements.py $* >$(@D)/requirements.txt
+	$(@D)/bin/python -m pip install --quiet --editable . --requirement $(@D)/requirements.txt
 	touch $@
 
 $(OPENENV_INSTALLED): $(INSTALLED)

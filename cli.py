@@ -1,9 +1,9 @@
 """The command line: ``ecom-rlve serve | demo | play | catalog | simulator``.
 
-Only the standard library, the client and what is as light are imported at the top. What a command needs beyond them
-comes with the extra ``[server]`` and is imported when the command runs, so that a missing extra is one clear line, no
+Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
+comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
 traceback.
-Annotations are evaluated at once here, because typer reads them while its name is still in scope.
+Annotations are not postponed here (no ``from __future__ import annotations``), because typer reads them in this scope.
 """
 
 import asyncio
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
 
     from ecom_rlve.envs.customer.model.cassette import Cassette
     from ecom_rlve.envs.world.shop import Shop
+    from ecom_rlve.evaluation.oracle import Oracle
     from ecom_rlve.server.settings import Settings
 
 PROGRAM = "ecom-rlve"
 RETRY_FOR_S = 10
-"""A person waits this long for a server that does not answer; trainers wait longer."""
+"""So long a person waits for a server that does not answer; trainers wait longer."""
 TOKEN_VARIABLE = "ECOM_RLVE_TOKEN"
 
 
@@ -34,7 +35,7 @@ class CommandFailedError(Exception):
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
-    """Run the command line and exit: with 0, with 1 where the command failed, with 2 where it cannot be run at all."""
+    """Run the command line and exit with 0, with 1 if the command failed, or with 2 if it cannot be run at all."""
     try:
         build_app()(args=arguments, prog_name=PROGRAM)
         sys.exit(0)
@@ -50,7 +51,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 
 def build_app() -> "typer.Typer":
-    """Return the commands; raises ModuleNotFoundError where typer is missing."""
+    """Return the commands; raises ModuleNotFoundError if typer is missing."""
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
@@ -86,7 +87,7 @@ def _add_serve(app: "typer.Typer") -> None:
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
         simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server: http://HOST:PORT/v1.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         fallback: Annotated[
             Literal["template", "none"] | None,
             typer.Option(help="Without the model: say the template (also at the start), or end the episode."),
@@ -94,7 +95,7 @@ def _add_serve(app: "typer.Typer") -> None:
         cassette: Annotated[Path | None, typer.Option(help="File of recorded wordings.")] = None,
         cassette_mode: Annotated[Literal["off", "record", "replay", "replay-or-fail"] | None, typer.Option()] = None,
         understanding: Annotated[
-            bool | None, typer.Option(help="Let the model tell what a question asks about, where the rules cannot.")
+            bool | None, typer.Option(help="Let the model say what a question asks about, if the rules cannot.")
         ] = None,
     ) -> None:
         """Serve the environments. What is not given comes from the variables ECOM_RLVE_*, then the defaults."""
@@ -128,12 +129,31 @@ def _add_demo(app: "typer.Typer") -> None:
         seed: Annotated[int, typer.Option(min=0)] = 10,
         token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
     ) -> None:
-        """Watch the built-in expert agent play one episode."""
+        """Watch the built-in expert play one episode, or the oracle where the environment has no expert."""
         from ecom_rlve.evaluation.terminal.demo import demo as play_demo
         from ecom_rlve.evaluation.terminal.screen import terminal
 
         with _opened(url, token) as client:
-            play_demo(client, terminal(), env_id=env, difficulty=difficulty, seed=seed)
+            play_demo(client, terminal(), _oracle, env_id=env, difficulty=difficulty, seed=seed)
+
+
+def _oracle(fingerprint: str) -> "Oracle":
+    """Return the oracle of a server whose catalog has this fingerprint: the one that a server started here would have.
+
+    Raises :class:`CommandFailedError` where it has another.
+    """
+    from ecom_rlve.envs.world.shop import Shop
+    from ecom_rlve.evaluation.oracle import Oracle
+    from ecom_rlve.server.settings import Settings
+
+    settings = Settings()
+    shop = Shop.open(settings.catalog, settings.cache_dir)
+    if shop.catalog.fingerprint != fingerprint:
+        raise CommandFailedError(
+            "this environment has no expert, and the oracle needs the server's catalog, which is not "
+            f"{settings.catalog}: name it in ECOM_RLVE_CATALOG"
+        )
+    return Oracle(shop)
 
 
 def _add_play(app: "typer.Typer") -> None:
@@ -169,7 +189,7 @@ def _add_simulator(app: "typer.Typer") -> None:
         episodes: Annotated[int, typer.Option(min=1, help="Episodes, spread over environments.")] = 80,
         catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server; absent: none.")] = None,
-        model_name: Annotated[str | None, typer.Option(help="Model to ask it for.")] = None,
+        model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
         samples: Annotated[bool, typer.Option(help="Show ten dialogues of each environment first.")] = True,
     ) -> None:
         """Print what the words of the templates, and of a model beside them, are like."""
@@ -192,7 +212,7 @@ def _add_simulator(app: "typer.Typer") -> None:
 
 @contextmanager
 def _cassette(path: Path, mode: str) -> "Iterator[Cassette]":
-    """Yield a cassette; what is wrong with it, or with a file beside it, is one line."""
+    """Yield a cassette; an error in it, or in a file beside it, becomes one line."""
     from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
     from ecom_rlve.envs.customer.model.errors import CassetteError
 
@@ -208,11 +228,14 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
     from ecom_rlve.envs.customer.voice import TemplateOnly, Voice
     from ecom_rlve.envs.registry import environments
     from ecom_rlve.evaluation import customer_audit as auditing
+    from ecom_rlve.evaluation.agents import suites
     from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
 
     settings = _settings(given)
     shop = _open_shop(settings.catalog, settings.cache_dir)
-    served = [each.id for each in environments().values() if each.max_difficulty(shop) >= max(auditing.DIFFICULTIES)]
+    most = max(auditing.DIFFICULTIES)
+    played = [(env_id, each) for env_id, each in environments().items() if env_id in suites()]
+    served = [env_id for env_id, each in played if each.max_difficulty(shop) >= most]
     specs = auditing.specs_of(served, episodes)
 
     voices: dict[str, Voice] = {"template": TemplateOnly()}
@@ -238,7 +261,7 @@ def _serve(given: dict[str, Any]) -> None:
 
 
 def _settings(given: dict[str, Any]) -> "Settings":
-    """Return the settings of a server, the model of whose customer answers where there has to be one."""
+    """Return the settings of a server; if its customers need a model, the model has answered."""
     from pydantic import ValidationError
 
     from ecom_rlve.envs.customer.model.errors import VoiceError

@@ -1,4 +1,4 @@
-"""Wire types shared by server and client: what travels.
+"""Wire types shared by server and client: the bodies that are sent.
 
 Nothing here knows how an episode works; field docstrings are what ``/schema`` and ``/docs`` show.
 """
@@ -20,7 +20,7 @@ Format = Literal["strict", "lenient"]
 Split = Literal["train", "eval", "test"]
 Include = Literal["tools", "brief", "format"]
 EVERYTHING: tuple[Include, ...] = ("tools", "brief", "format")
-"""What a first observation may carry besides the opening."""
+"""What a first observation may carry besides the customer's first message."""
 
 
 def whole(value: object) -> object:
@@ -57,7 +57,7 @@ class Action(BaseModel):
     assistant_message: str = ""
     """Said to the customer."""
     tool_calls: list[ToolCall] = Field(default_factory=list)
-    """At most ``tool_budget`` calls, executed in order; ``ask_user`` is free."""
+    """At most ``tool_budget`` calls, which are executed in order; ``ask_user`` is free."""
     answer: dict[str, Any] | None = None
     """The environment's answer object; ``{"done": true}`` submits."""
     end_turn: bool | None = None
@@ -65,7 +65,7 @@ class Action(BaseModel):
     text: str | None = None
     """Raw output of a model, instead of the other fields."""
     metadata: dict[str, Any] = Field(default_factory=dict)
-    """The client's own notes; ``request_id`` in it makes a repeated step harmless. Never read otherwise."""
+    """The client's own notes. ``request_id`` in it makes a repeated step harmless; nothing else of it is read."""
 
 
 def _accept_null(schema: dict[str, Any]) -> None:
@@ -87,33 +87,33 @@ class ResetRequest(BaseModel):
     env_id: Annotated[str, Field(max_length=64)] | None = None
     """Environment, case-insensitive: ``CART``, ``E_CART``, ``cart``."""
     collection: str | list[str] | None = None
-    """``C1 C2 C4 C8`` or a list of environment ids; one is drawn where ``env_id`` is absent."""
+    """``C1 C2 C4 C8`` or a list of environment ids; one of them is drawn if ``env_id`` is absent."""
     difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True), WHOLE] | None = None
     """0 to 20; absent: drawn from the curriculum of ``run_id``."""
     seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True), WHOLE] | None = None
     """Absent: drawn by the server and returned."""
     episode_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    """The client's own id of the episode; absent: an unguessable one is made."""
+    """The client's own id for the episode; absent: the server makes one that cannot be guessed."""
     run_id: Annotated[str, Field(min_length=1, max_length=255)] = "default"
     """The run whose curriculum this episode counts for."""
     group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
     group_size: Annotated[int, Field(ge=1, le=4096, strict=True), WHOLE] = 8
-    """Resets that a group holds; read at its first."""
+    """Number of resets that a group serves; the group's first reset decides."""
     split: Split = "train"
-    """Which third of the target products."""
+    """Which of three disjoint sets of target products."""
     style: Style = "turn"
-    """``turn``: an action is a turn; ``tool``: a tool at a time."""
+    """``turn``: an action is a turn; ``tool``: a turn is sent one tool call at a time."""
     format: Format = "strict"
     """How raw text is read; ``lenient``: also JSON amid prose, and the call syntaxes of Llama, Mistral, Qwen-Coder."""
     axes: dict[str, float] = Field(default_factory=dict)
-    """Overrides of single difficulty axes, for ablations."""
+    """Other values for single difficulty axes, for ablations."""
     include: list[Include] = list(EVERYTHING)
-    """What the first observation carries besides the opening: the list of ``tools``, and of the instructions the
-    ``brief`` (the job, budgets, answer) and the ``format`` (how an action is written)."""
+    """What the first observation carries besides the customer's first message: the list of ``tools``, and of the
+    instructions the ``brief`` (the job, the budgets, the answer) and the ``format`` (how an action is written)."""
     request_id: Annotated[str, Field(min_length=16, max_length=255)] | None = None
-    """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random:
-    whoever repeats it has the episode."""
+    """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random,
+    because whoever sends the same id gets the episode."""
 
     @model_validator(mode="before")
     @classmethod
@@ -154,11 +154,11 @@ class FinishRequest(BaseModel):
 
 
 class ToolResult(BaseModel):
-    """What one tool call gave."""
+    """The result of one tool call."""
 
     name: str
     tool_call_id: str | None = None
-    """The call's own id, where it had one."""
+    """The call's own id, if it had one."""
     result: dict[str, Any] | None = None
     error: str | None = None
     """What was wrong and what to do."""
@@ -179,31 +179,31 @@ class EpisodeResult(BaseModel):
     termination: Termination
     turns: int
     effective_turns: int
-    """Turns without the customer-caused ones, at least 1."""
+    """Turns less those that the customer caused, at least 1."""
     style: Style
     format: Format = "strict"
     reason: str | None = None
-    """What broke the format, where something did; that the client finished the episode, where it did."""
+    """What was wrong with the format, after a format failure; that the client finished the episode, if it did."""
     goal: dict[str, Any] | None = None
-    """Only where the server is configured to reveal it."""
+    """Only if the server is configured to reveal it."""
 
 
 class Observation(BaseModel):
-    """What the policy may see. Only what is new since the last step; the whole conversation is at ``state``."""
+    """What the policy may see: what is new since the last step. The whole conversation is at ``state``."""
 
     episode_id: str
     turn: int
-    """Closed turns so far."""
+    """Number of turns that are over."""
     turns_left: int
     """Turns the agent may still take."""
     tool_calls_left: int
-    """Calls that the open turn still holds."""
+    """Tool calls that are left in the current turn."""
     user_message: str
-    """What the customer said; empty where they had nothing to say."""
+    """What the customer said; empty if they said nothing."""
     tool_results: list[ToolResult]
     done: bool
     reward: float | None
-    """None on reset, 0.0 on every non-final step, the episode's total at the end; None where ``infra_error`` is set."""
+    """None on reset, 0.0 on every non-final step, the episode's total at the end; None if ``infra_error`` is set."""
     env_id: str | None = None
     today: str | None = None
     """The store's date, ISO 8601 (reset only)."""
@@ -214,19 +214,19 @@ class Observation(BaseModel):
     tools: list[dict[str, Any]] | None = None
     """OpenAI function schemas (reset only)."""
     difficulty: int | None = None
-    """Only where the server discloses it to the policy."""
+    """Only if the server discloses it to the policy."""
     seed: int | None = None
-    """Only where the server discloses it to the policy."""
+    """Only if the server discloses it to the policy."""
     truncated: int | None = None
     """Product cards dropped from the end because the observation was too large."""
     result: EpisodeResult | None = None
-    """Only with ``done``; absent where ``infra_error`` is set."""
+    """Only with ``done``; absent if ``infra_error`` is set."""
     infra_error: str | None = None
-    """Why the server had to end the episode, through no fault of the agent: such an episode counts for nothing."""
+    """Why the server had to end the episode, through no fault of the agent. Such an episode counts for nothing."""
 
 
 class EpisodeMetadata(BaseModel):
-    """The resolved arguments of an episode, beside the observation and never in it."""
+    """The resolved arguments of an episode. They stand beside the observation, never in it."""
 
     env_id: str
     difficulty: int
@@ -242,13 +242,58 @@ class EpisodeMetadata(BaseModel):
     """Who words the customer: ``template``, or the model's name and the version of its prompts."""
 
 
+class SaidFact(BaseModel):
+    """One fact that the customer said."""
+
+    slot: str
+    """``brand``, ``color``, ``price``, ``quantity``, ``variant`` …: what a question for it names."""
+    attribute: str
+    """The column that it is about; differs from ``slot`` for ``variant``."""
+    op: str
+    """How a product is compared with it: ``eq``, ``any_of``, ``at_most``, ``at_least``."""
+    value: str | float | list[str]
+    """A word, several (``any_of``) or a number in ``unit``; prices are integer cents."""
+    unit: str = ""
+
+
+class SaidItem(BaseModel):
+    """One thing that the customer spoke of."""
+
+    singular: str
+    plural: str
+    facts: list[SaidFact] = Field(default_factory=list)
+
+
+class SaidAct(BaseModel):
+    """One act of the customer's latest message: what was said, never what was left unsaid."""
+
+    kind: str
+    """``open``, ``answer``, ``correct`` …"""
+    items: list[SaidItem] = Field(default_factory=list)
+    attributes: list[str] = Field(default_factory=list)
+    """What a ``dont_know``, ``no_preference`` or ``correct`` without a value speaks of."""
+    title: str = ""
+    """Title of the product that is to be taken instead."""
+    says: dict[str, str] = Field(default_factory=dict)
+    """What an opening says beside facts, by name."""
+    intent: str = ""
+    """In a journey: the errand that the customer begins or comes back to."""
+
+
+class StepMetadata(EpisodeMetadata):
+    """What stands beside an observation."""
+
+    acts: list[SaidAct] | None = None
+    """The customer's latest message as acts; only where the server discloses them, for judging scripted agents."""
+
+
 class StepResponse(BaseModel):
     """Answer to a reset or a step."""
 
     observation: Observation
     reward: float | None
     done: bool
-    metadata: EpisodeMetadata
+    metadata: StepMetadata
 
 
 class Message(BaseModel):
@@ -295,7 +340,7 @@ class ErrorDetail(BaseModel):
     code: ErrorCode
     message: str
     errors: list[dict[str, Any]] | None = None
-    """Field by field, where a body had the wrong shape."""
+    """Field by field, if a body had the wrong shape."""
 
 
 class ErrorResponse(BaseModel):
@@ -314,3 +359,10 @@ class EnvironmentInfo(BaseModel):
     """The highest difficulty that the loaded catalog can serve."""
     tools: list[str]
     answer_schema: dict[str, Any]
+    axes: list[str] = Field(default_factory=list)
+    """Names of the difficulty axes that are live."""
+    chance: list[float] = Field(default_factory=list)
+    """By difficulty from 0: the probability that an agent which picks without hearing the customer is right; empty
+    where such a pick never is."""
+    members: list[str] = Field(default_factory=list)
+    """Environments whose errands it is made of; empty where it has errands of its own."""

@@ -1,7 +1,7 @@
 """Named random streams: every random draw of the project comes from one of these.
 
-A stream is a function of a seed and a purpose, never of how many draws came before it elsewhere, so adding a draw
-in one place moves nothing in another. Only this module makes generators.
+A stream depends on a seed and a purpose only, and not on earlier draws elsewhere. So a new draw in one place changes
+nothing in another. Only this module makes generators.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from numpy.random import PCG64, Generator
 
 _SEPARATOR = "\x1f"
 _BATCH = 48
-"""Uniform draws taken at once. A sentence takes dozens of picks, and a call of numpy's generator for each would cost
-more than all the rest of wording it."""
+"""So many uniform numbers are drawn at a time. A sentence takes dozens of picks, and a call of numpy's generator for
+each would cost more than all the rest of the wording."""
 _DRAWN_WHOLE = 1024
-"""Up to so many positions the whole order is drawn at once."""
+"""For at most so many positions the whole order is drawn at once."""
 
 T = TypeVar("T")
 
@@ -40,7 +40,7 @@ class Streams:
         return hasher.digest()
 
     def family(self, *purpose: str | int) -> Streams:
-        """Return the family of streams of a part of this one's owner (an intent of a journey)."""
+        """Return the family of streams of a part, such as one intent of a journey."""
         return Streams(self.digest(*purpose).hex())
 
     def stream(self, *purpose: str | int) -> Generator:
@@ -58,7 +58,7 @@ def stream(seed: int, *purpose: str | int) -> Generator:
 
 
 class Draws:
-    """Uniform picks; a function of the generator's state and of the order of calls."""
+    """Uniform picks. They depend on the generator's state and the order of calls."""
 
     __slots__ = ("_left", "_rng")
 
@@ -86,11 +86,11 @@ class Draws:
 
 
 def in_random_order(rng: Generator, count: int) -> Iterator[int]:
-    """Yield 0 to ``count`` - 1, each once, in an order that is uniformly random; costs what is taken from it."""
+    """Yield 0 to ``count`` - 1, each once, in uniformly random order. The cost grows with the numbers taken."""
     if count <= _DRAWN_WHOLE:
         yield from rng.permutation(count).tolist()
         return
-    # Fisher and Yates's shuffle, of which only the places that differ from their own number are held.
+    # Fisher and Yates's shuffle. Only places that differ from their own number are held.
     moved: dict[int, int] = {}
     for left in range(count, 0, -1):
         at = int(rng.integers(left))

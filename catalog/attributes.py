@@ -1,6 +1,6 @@
-"""The typed attributes a product may have, with what a sentence or a tool needs to know of each.
+"""The typed attributes a product may have, and what sentences and tools need to know about each.
 
-The set is closed: loaders map what they read onto these names, filters and customers' words are generated from them.
+The set is closed. Loaders map what they read onto these names; filters and customers' words are generated from them.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Attribute:
     unit: str = ""
     """Canonical unit of a numeric attribute; empty for discrete ones."""
     better: Literal["at_most", "at_least"] | None = None
-    """Natural direction of a numeric attribute: the bound a shopper would set; None for discrete ones."""
+    """The bound that a shopper would set on a numeric attribute, at least or at most; None for discrete ones."""
     words: tuple[str, ...] = ()
-    """Further words by which a question may name it."""
+    """Other words with which a question may name it."""
 
 
 def _discrete(name: str, label: str, *words: str) -> Attribute:

@@ -1,8 +1,8 @@
-"""Building a catalog folder from a source of any size: bounded memory, and whatever is killed can be taken up again.
+"""Building a catalog folder from a source of any size, in bounded memory; a build that was killed can be continued.
 
-Five stages, each of which leaves whole files or none: the rows are read into parts, duplicates and spellings are
-settled over all parts, the columns are written, then the search index, then the manifest; one rename puts the folder
-into place. The bytes that come out depend on the source and the options alone, not on interruptions or workers.
+There are five stages, and each leaves complete files or none. The rows are read into parts; duplicates and spellings
+are decided over all parts; the columns are written, then the search index, then the manifest. A rename puts the folder
+into place. Its bytes depend on the source and the options only, not on interruptions or the number of workers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.store import AISLES, FORMAT, Provenance, StoredCatalog, open_store, write_manifest
 
 CHUNK_ROWS = 20_000
-"""Rows that are read together; bounds what each worker holds in memory."""
+"""Rows that are read at a time; this bounds the memory of each worker."""
 INDEXES = ("auto", "flat", "ivf")
 _LIBRARIES = ("faiss-cpu", "numpy", "scikit-learn", "scipy")
 _REMEDIES = {
@@ -49,17 +49,17 @@ def build_catalog(
     progress: Progress = lambda _stage, _done, _total: None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> StoredCatalog:
-    """Build a catalog in the folder ``out`` and open it; goes on with an earlier build of the same that was killed.
+    """Build a catalog in the folder ``out`` and open it. An interrupted build of the same catalog is continued.
 
     Args:
         source_spec: name of the source of products.
-        out: folder to make; beside it ``<out>.building`` holds what is unfinished.
+        out: folder to make; an unfinished build lies beside it in ``<out>.building``.
         embedder: ``local`` or ``st:MODEL``.
         index: ``auto``, ``flat`` or ``ivf``.
-        limit: rows to read at most.
+        limit: the greatest number of rows to read.
         workers: processes that read rows.
-        progress: told how far each stage is.
-        chunk_rows: rows that are read together; a build that goes on must have the same.
+        progress: called with how far each stage is.
+        chunk_rows: rows that are read at a time; a continued build must have the same.
 
     Raises :class:`SourceError` where the source cannot be read, :class:`CatalogError` for an unknown option, and
     :class:`StoreError` where ``out`` exists, cannot be written, or holds an unfinished build of something else.
@@ -85,7 +85,7 @@ def build_catalog(
 
 
 def _check_options(embedder: str, index: str) -> None:
-    """Raise :class:`CatalogError` for options that would be refused only when all rows have been read."""
+    """Raise :class:`CatalogError` now for options that would otherwise fail only after all rows were read."""
     if embedder != "local" and not (embedder.startswith("st:") and embedder != "st:"):
         raise CatalogError(f"{embedder!r} is no embedder; there are local and st:MODEL (sentence-transformers)")
     if index not in INDEXES:
@@ -93,14 +93,14 @@ def _check_options(embedder: str, index: str) -> None:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of all that decides what a catalog's bytes are."""
+    """Return the versions of everything on which a catalog's bytes depend."""
     libraries = {name: version(name) for name in _LIBRARIES}
     return {"ecom-rlve": __version__, "python": platform.python_version(), **libraries}
 
 
 @contextmanager
 def _told(out: Path) -> Iterator[None]:
-    """Turn what the disk refuses into one clear error."""
+    """Turn errors of the disk into one clear error."""
     try:
         yield
     except OSError as error:

@@ -1,7 +1,7 @@
-"""The one meaning of a constraint, for one product and for many at once.
+"""What a constraint means, for one product and for many at once.
 
 Goals, search filters and verifiers all use :func:`satisfied`; nothing else in the project compares a product with a
-bound. What is unknown satisfies nothing.
+bound. An unknown value satisfies no constraint.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Constraint:
 
 
 class Values(Protocol):
-    """One value for each product, in an array or read from one."""
+    """One value for each product: an array, or something that reads from one."""
 
     def __getitem__(self, rows: NDArray[np.integer] | slice, /) -> NDArray[Any]:
         """Return the values of some products."""
@@ -53,7 +53,7 @@ class Comparable(Protocol):
 
     @property
     def values(self) -> Values:
-        """One for each product."""
+        """One value for each product."""
 
     @property
     def vocabulary(self) -> Sequence[str] | None:
@@ -76,7 +76,7 @@ class Columns(Protocol):
 
 
 def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.integer] | slice) -> NDArray[np.bool_]:
-    """Tell which of ``rows`` meet the constraint (shape of ``rows``; a slice addresses the whole columns)."""
+    """Say which of ``rows`` meet the constraint (shape of ``rows``; a slice selects from whole columns)."""
     column = products.column(constraint.attribute)
     values = column.values[rows]
     op, wanted = constraint.op, constraint.value
@@ -102,19 +102,19 @@ def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.intege
 
 
 def all_satisfied(products: Columns, constraints: Iterable[Constraint], rows: NDArray[Index]) -> NDArray[Index]:
-    """Return those of ``rows`` that meet every constraint, in the order given."""
+    """Return the ``rows`` that meet every constraint, in the order given."""
     for constraint in constraints:
         rows = rows[satisfied(products, constraint, rows)]
     return rows
 
 
 def all_met(products: Columns, constraints: Iterable[Constraint], among: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which of all products are in ``among``, which has one entry for each, and meet every constraint."""
+    """Say for every product whether it meets every constraint and ``among``, one entry for each product, is true."""
     for constraint in constraints:
         among = among & satisfied(products, constraint, slice(None))
     return among
 
 
 def is_satisfied(products: Columns, constraint: Constraint, row: int) -> bool:
-    """Tell whether one product meets the constraint."""
+    """Say whether one product meets the constraint."""
     return bool(satisfied(products, constraint, np.array([row], dtype=np.int32))[0])

@@ -1,4 +1,4 @@
-"""What no source of products tells and a shop must know: shipping time and stock, derived from the product's id."""
+"""Shipping time and stock: no source states them but a shop needs them, so they are derived from the product's id."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHELF = Streams("shelf")
 
 
 def ship_days_and_stock(product_id: str) -> tuple[int, int]:
-    """Return (days until delivery, units on the shelf), a function of the id alone.
+    """Return (days until delivery, units on the shelf); they depend on the id only.
 
     Days are uniform on 1 to 10; stock is 0 for about 4 % of all ids, else uniform on 1 to 60.
     """

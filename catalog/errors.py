@@ -5,7 +5,7 @@ CatalogError
 ├── UnknownProductError    no product has this id
 ├── UnknownAttributeError  no column has this name
 ├── IndexMismatchError     an index belongs to another catalog, or is empty
-└── StoreError             a folder is no whole catalog, or one cannot be written there
+└── StoreError             a folder is no complete catalog, or none can be written there
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a catalog holds: how much is known of its products, what they cost, and of which kinds they are."""
+"""What a catalog holds: how much is known about its products, what they cost, and which kinds there are."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Coverage:
     """How much is known of one property."""
 
     known: int
-    """Products of which it is known."""
+    """Products whose value is known."""
     distinct: int
     """Different values among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What is known of prices."""
+    """What is known about prices."""
 
     exact: int
     at_least: int
@@ -37,7 +37,7 @@ class Prices:
     histogram: tuple[int, ...]
     """Products whose price, or the lower end of it, lies in each bin of :data:`PRICE_EDGES`."""
     currencies: Mapping[str, int]
-    """Products by currency that the source states."""
+    """Products by the currency that the source states."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +47,14 @@ class Inspection:
     products: int
     fingerprint: str
     coverage: Mapping[str, Coverage]
-    """Of brand, rating, price and each typed attribute, by name."""
+    """How much is known of brand, rating, price and each typed attribute, by name."""
     prices: Prices
     departments: Mapping[str, int]
     """Products by department, the largest first."""
     leaves: Mapping[str, int]
     """Products by leaf category, the largest first."""
     sold_out: int
-    """Products without stock at the outset."""
+    """Products that are sold out from the start."""
     examples: tuple[Mapping[str, Any], ...]
     """Products, spread evenly over the catalog, with what each field was read from."""
 
@@ -108,5 +108,5 @@ def _largest_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def _example(catalog: Catalog, row: int) -> dict[str, Any]:
-    """Return what is known of a product; what is unknown is left out."""
+    """Return the known values of a product."""
     return {name: value for name, value in asdict(catalog.product(row)).items() if value not in (None, "", (), {})}

@@ -1,8 +1,8 @@
-"""A built catalog as a folder: opened by mapping its files, and only where every one of them is as it was written.
+"""A built catalog as a folder, which is opened by mapping its files.
 
-``manifest.json`` names format, fingerprint, source, counts and the size of each file; it is the last file that a build
-writes before the one rename that puts the folder into place. ``table/`` holds the columns, ``aisles/`` those of numbers
-and codes once more in the order of categories, ``search/`` the index.
+``manifest.json`` states format, fingerprint, source, counts and the size of each file. A build writes it last, then
+renames the folder into place. ``table/`` holds the columns, ``aisles/`` the columns of numbers and codes in the order
+of categories, ``search/`` the index. A folder is refused if any file is not as it was written.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.search.search import Search
 
 FORMAT = 1
-"""Changes whenever a folder of an earlier version could not be opened, or would be read otherwise."""
+"""Goes up when a folder of an earlier version can no longer be opened, or would be read differently."""
 MANIFEST = "manifest.json"
 TABLE = "table"
 AISLES = "aisles"
 BUILDING = ".building"
-"""Ending of the folder beside it in which a catalog is built."""
+"""A catalog is built in a folder beside it whose name ends so."""
 
 
 class FileFacts(BaseModel):
@@ -39,20 +39,20 @@ class FileFacts(BaseModel):
 
     bytes: NonNegativeInt
     dtype: str | None = None
-    """Of an array file: the type of its elements."""
+    """Type of the elements; only for an array."""
     shape: tuple[int, ...] | None = None
-    """Of an array file."""
+    """Shape; only for an array."""
 
 
 class Rows(BaseModel):
-    """What became of the rows of the source."""
+    """How many rows of the source were kept and dropped."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     read: NonNegativeInt
     kept: PositiveInt
     dropped: Mapping[str, NonNegativeInt]
-    """By name of a :class:`DropReason`."""
+    """Dropped rows by the name of a :class:`DropReason`."""
 
 
 class Provenance(BaseModel):
@@ -62,26 +62,26 @@ class Provenance(BaseModel):
 
     source: str
     limit: int | None
-    """Rows that were read at most; None = all."""
+    """The greatest number of rows to read; None = all."""
     versions: Mapping[str, str]
-    """Of all that decides what the files hold."""
+    """Versions of everything on which the files depend."""
     search: Mapping[str, str | int | float]
-    """Embedder, index and what was measured of them."""
+    """Embedder, index and what was measured about them."""
 
 
 class Manifest(Provenance):
-    """What stands in ``manifest.json``."""
+    """The content of ``manifest.json``."""
 
     format: int
     fingerprint: str
-    """Of the catalog: that of the same products in memory."""
+    """Fingerprint of the catalog; the same products in memory have the same."""
     rows: Rows
     files: Mapping[str, FileFacts]
-    """By path in the folder, with ``/`` between names."""
+    """Files by their path in the folder, with ``/`` between names."""
 
     @property
     def report(self) -> SourceReport:
-        """What became of the rows; raises ``KeyError`` for reasons that this version does not know."""
+        """How many rows were kept and dropped; raises ``KeyError`` for reasons that this version does not know."""
         dropped = {DropReason[name]: count for name, count in self.rows.dropped.items()}
         return SourceReport(self.rows.read, self.rows.kept, dropped)
 
@@ -96,14 +96,14 @@ class StoredCatalog:
     manifest: Manifest
 
     def aisles(self) -> Aisles:
-        """Open the columns in the order of categories; raises :class:`StoreError` where they are of no use."""
+        """Open the columns in the order of categories; raises :class:`StoreError` if they do not fit."""
         try:
             return Aisles.open(self.catalog, self.folder / AISLES)
         except CatalogError as error:
             raise StoreError(str(error)) from error
 
     def search(self) -> Search:
-        """Open the index; raises :class:`StoreError` where it belongs to another catalog or holds no vectors."""
+        """Open the index; raises :class:`StoreError` if it belongs to another catalog or holds no vectors."""
         try:
             return Search.open(self.catalog, self.folder)
         except IndexMismatchError as error:
@@ -116,7 +116,7 @@ def building_folder(folder: Path) -> Path:
 
 
 def is_store(source: str) -> bool:
-    """Tell whether a source's name is the folder of a catalog, finished or not, rather than one of files with rows."""
+    """Say whether a source's name is the folder of a catalog, finished or not, and no folder of files with rows."""
     path = Path(source)
     try:
         if path.is_dir():
@@ -129,8 +129,8 @@ def is_store(source: str) -> bool:
 def open_store(folder: Path) -> StoredCatalog:
     """Open a catalog that ``ecom-rlve catalog build`` made.
 
-    Files are mapped, not read. Raises :class:`StoreError` for a folder that is no catalog, unfinished, of another
-    format, or of which any file is missing or has another size or header than it was written with.
+    Files are mapped, not read. Raises :class:`StoreError` for a folder that is no catalog, is unfinished or of another
+    format, and if a file is missing or does not have the size or header with which it was written.
     """
     manifest = _manifest(folder)
     for name, facts in manifest.files.items():
@@ -146,7 +146,7 @@ def open_store(folder: Path) -> StoredCatalog:
 
 
 def write_manifest(folder: Path, catalog: Catalog, report: SourceReport, facts: Provenance) -> None:
-    """Describe a folder whose table and index are complete; raises ``OSError``."""
+    """Return the manifest of a folder whose table and index are complete; raises ``OSError``."""
     names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     manifest = Manifest(
         **facts.model_dump(),

@@ -1,4 +1,4 @@
-"""Reading a server's answer: its body as a wire type, or the error that it stands for."""
+"""Reading a server's answer: its body as a wire type, or the error that it reports."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from ecom_rlve.client.errors import (
 )
 from ecom_rlve.models import ErrorCode, ErrorResponse
 
+# A gateway's own, and a server's that is full; the request's id keeps a second try from being applied twice.
 RETRIED_STATUS = frozenset({502, 503, 504})
 
 ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
@@ -56,14 +57,14 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def is_retried(reply: httpx.Response | httpx.RequestError) -> bool:
-    """Tell whether sending the same bytes again may help."""
+    """Say whether sending the same bytes again may help."""
     if isinstance(reply, httpx.Response):
         return reply.status_code in RETRIED_STATUS
     return not isinstance(reply, (httpx.UnsupportedProtocol, httpx.LocalProtocolError))
 
 
 def failure_of(reply: httpx.Response | httpx.RequestError) -> EcomEnvError | None:
-    """Return the error that ``reply`` stands for, None where it is an answer."""
+    """Return the error that ``reply`` reports, None if it is an answer."""
     if isinstance(reply, httpx.RequestError):
         if not is_retried(reply):
             return InvalidRequestError(f"the request cannot be sent: {reply}")
@@ -78,7 +79,7 @@ def failure_of(reply: httpx.Response | httpx.RequestError) -> EcomEnvError | Non
 
 
 def _foreign_failure(reply: httpx.Response) -> EcomEnvError:
-    """Return the error for an answer that is not one of ours: a proxy's page, or a server of another version."""
+    """Return the error for an answer that does not follow our protocol, such as a proxy's page."""
     said = f"HTTP {reply.status_code} from {reply.url}: {reply.text[:200].strip() or reply.reason_phrase}"
     if reply.status_code in RETRIED_STATUS:
         return ServerUnavailableError(said)

@@ -1,9 +1,12 @@
 """The two clients: thin shells that perform the requests of :mod:`ecom_rlve.client.protocol`.
 
-What both promise: nothing is connected before the first call; an env may be used from several threads or tasks, whose
-calls then wait for each other, since one env plays one episode (play more with more envs); the envs of a process share
-their connections; after a fork, or in another event loop, new ones are made, and a child never ends its parent's
-episode.
+Both promise:
+
+- Nothing is connected before the first call.
+- An env may be used from several threads or tasks. Their calls wait for each other, because one env plays one episode
+  at a time; use more envs to play more episodes.
+- The envs of a process share their connections.
+- After a fork, or in another event loop, new connections are made. A child process never ends its parent's episode.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ T = TypeVar("T")
 
 
 class _Shell:
-    """What both clients hold: settings, and the session of their episode."""
+    """Base of both clients: settings, and the session of the episode."""
 
     def __init__(self, base_url: str, env: str | None, token: str | None, timeout: float, retry_for: float) -> None:
         url = httpx.URL(base_url)
@@ -76,9 +79,9 @@ class EcomEnv(_Shell):
     ...     while not result.done:
     ...         result = env.step(policy(result.text))
 
-    ``env`` fixes the environment by its routes, else ``reset(env_id=...)`` chooses. ``token`` is the server's bearer
-    token. ``timeout`` bounds the seconds of one try, ``retry_for`` those in which a new try may start (0: one try).
-    ``transport`` replaces the network; it is kept as it is after a fork.
+    ``env`` chooses the environment for all episodes; without it ``reset(env_id=...)`` does. ``token`` is the server's
+    bearer token. One try takes at most ``timeout`` seconds; a new try may start within ``retry_for`` seconds (0: only
+    one try). ``transport`` replaces the network, and stays in use after a fork.
     """
 
     def __init__(
@@ -98,9 +101,9 @@ class EcomEnv(_Shell):
         self._http: httpx.Client | None = None
 
     def reset(self, **arguments: Any) -> StepResult:
-        """Start an episode; the arguments are those of :class:`ecom_rlve.models.ResetRequest`, others are passed on.
+        """Start an episode. The arguments are those of :class:`ecom_rlve.models.ResetRequest`; others are passed on.
 
-        An episode that this env was still playing is given up. Raises :class:`InvalidRequestError`,
+        An episode that this env is still playing is ended. Raises :class:`InvalidRequestError`,
         :class:`UnservableError`, :class:`EpisodeExistsError`, :class:`CapacityError` or, as every call,
         :class:`UnauthorizedError`, :class:`ServerUnavailableError`, :class:`InfrastructureError`.
         """
@@ -109,9 +112,9 @@ class EcomEnv(_Shell):
     def step(self, action: Mapping[str, Any] | Action | str) -> StepResult:
         """Take one agent turn; a string is a model's raw output.
 
-        Never applied twice. After :class:`ServerUnavailableError` or an interrupt it is unknown whether the step was
-        applied: the same action again takes it up where it was. Raises :class:`NotResetError`,
-        :class:`EpisodeDoneError`, :class:`InvalidRequestError`, and where the server no longer has the episode
+        A step is never applied twice. After :class:`ServerUnavailableError` or an interrupt it is unknown whether it
+        was applied: call again with the same action to continue. Raises :class:`NotResetError`,
+        :class:`EpisodeDoneError`, :class:`InvalidRequestError`, and if the server no longer has the episode
         :class:`EpisodeLostError`.
         """
         return self._run(self._session.step(action))
@@ -125,11 +128,11 @@ class EcomEnv(_Shell):
         return self._run(self._session.finish())
 
     def state(self) -> EpisodeState:
-        """Return the whole conversation so far; also after the end, as long as the server keeps it."""
+        """Return the whole conversation so far. Works after the end too, as long as the server keeps the episode."""
         return self._run(self._session.state())
 
     def close(self) -> None:
-        """Give up a live episode and close the connections; may be called again. A later reset opens new ones."""
+        """End a live episode and close the connections. May be called again; a later reset opens new connections."""
         self._run(self._session.end())
         with self._lock:
             http, self._http = self._http, None
@@ -150,7 +153,7 @@ class EcomEnv(_Shell):
         self.close()
 
     def _connect_anew(self) -> None:
-        """Forget connections and lock where they belong to the process that this one was forked from."""
+        """Forget connections and lock if they belong to the process from which this one was forked."""
         if self._home == os.getpid():
             return
         self._session.disown()
@@ -188,8 +191,8 @@ class EcomEnv(_Shell):
 class AsyncEcomEnv(_Shell):
     """:class:`EcomEnv` for asyncio: the same arguments and verbs, awaited.
 
-    A cancelled call leaves the env usable, and a cancelled step counts as one without an answer: the same action
-    again takes it up.
+    The env stays usable after a cancelled call. A cancelled step is like one without an answer: call again with the
+    same action to continue.
     """
 
     def __init__(
@@ -225,7 +228,7 @@ class AsyncEcomEnv(_Shell):
         return await self._run(self._session.state())
 
     async def close(self) -> None:
-        """Give up a live episode and close the connections; may be called again."""
+        """End a live episode and close the connections. May be called again."""
         await self._run(self._session.end())
         http, self._http = self._http, None
         if http is None:
@@ -247,7 +250,7 @@ class AsyncEcomEnv(_Shell):
         await self.close()
 
     def _connect_anew(self) -> None:
-        """Forget connections and lock where they belong to another event loop or process."""
+        """Forget connections and lock if they belong to another event loop or process."""
         home = (os.getpid(), asyncio.get_running_loop())
         if self._home == home:
             return

@@ -1,12 +1,12 @@
 """The protocol of a client, without any I/O: what to send, how to read the answer, when to try again.
 
-An operation (reset, step, finish, state, end) is a generator that yields the :class:`Request` to send and is sent back
-its :class:`Outcome`; its return value is the operation's. Both shells only perform requests, so that retries, errors
-and the bookkeeping of an episode exist once.
+An operation (reset, step, finish, state, end) is a generator. It yields the :class:`Request` to send, receives the
+:class:`Outcome`, and returns the result of the operation. The two clients only perform requests, so retries, errors and
+the bookkeeping of an episode exist only once.
 
 Nothing is applied twice: every reset and step carries a ``request_id``, all its tries send the same bytes, and the
-server answers a repeated id with the stored answer. An operation that was given up without an answer (deadline,
-cancellation) stays pending: the same call made again is the same request.
+server answers a repeated id with the stored answer. An operation that got no answer (deadline, cancellation) stays
+pending: if the same call is made again, the same request is sent again.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from ecom_rlve.client.errors import (
     UnexpectedAnswerError,
 )
 from ecom_rlve.client.text import render
-from ecom_rlve.models import Action, EpisodeMetadata, EpisodeState, ErrorCode, Observation, StepResponse
+from ecom_rlve.models import Action, EpisodeState, ErrorCode, Observation, StepMetadata, StepResponse
 
 FIRST_WAIT_S = 0.25
 LONGEST_WAIT_S = 8.0
+# Who leaves waits no longer: an episode that nobody ends is forgotten when it has been idle.
 GOODBYE_TIMEOUT_S = 5.0
 
 T = TypeVar("T")
@@ -54,14 +55,14 @@ class Request:
     content: bytes | None = None
     params: Mapping[str, str] | None = None
     timeout_s: float | None = None
-    """None: the client's own."""
+    """None: the client's own timeout."""
     after_s: float = 0.0
     """Seconds to wait before sending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a request; times are seconds of one monotonic clock."""
+    """The answer to a request, or its failure; times are seconds of one monotonic clock."""
 
     started: float
     ended: float
@@ -73,13 +74,13 @@ Operation = Generator[Request, Outcome, T]
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """What a reset or a step gave."""
+    """The result of a reset or a step."""
 
     observation: Observation
     reward: float | None
     """None on reset, 0.0 on every non-final step, the episode's total in [-1, 1] at the end."""
     done: bool
-    metadata: EpisodeMetadata
+    metadata: StepMetadata
 
     @property
     def text(self) -> str:
@@ -99,7 +100,7 @@ class Session:
         self.done = False
 
     def reset(self, arguments: Mapping[str, Any]) -> Operation[StepResult]:
-        """Start an episode; one still live is given up first, since a client plays one at a time."""
+        """Start an episode. A live one is ended first, because a client plays one at a time."""
         body = encode(arguments)
         yield from self.end()
         content = yield from self._submit(f"{self._prefix}/reset", body)
@@ -125,7 +126,7 @@ class Session:
         return parse(EpisodeState, content)
 
     def end(self) -> Operation[None]:
-        """Forget the episode and, where it is live, tell the server; one try, whose failure does not matter."""
+        """Forget the episode. If it is live, tell the server: one try, whose failure does not matter."""
         episode_id, live = self.episode_id, self._owned and not self.done
         self.episode_id, self.done, self._owned = None, False, False
         if episode_id is not None and live:
@@ -133,7 +134,7 @@ class Session:
             yield Request("DELETE", path, uuid4().hex, timeout_s=GOODBYE_TIMEOUT_S)
 
     def disown(self) -> None:
-        """Leave the episode to another process: it can still be played here, but is not ended from here."""
+        """Leave the episode to another process. It can still be played from here, but is not ended from here."""
         self._owned = False
 
     def _live_id(self) -> str:
@@ -147,7 +148,7 @@ class Session:
         return self.episode_id
 
     def _submit(self, path: str, body: bytes) -> Operation[bytes]:
-        """Send what may be applied once; the same again, where the last one had no answer, keeps its request id."""
+        """Send what may be applied only once. If the same was sent last and got no answer, it keeps its request id."""
         if self._pending is None or self._pending[0] != body or self._pending[1].path != path:
             fields: dict[str, Any] = json.loads(body)
             request_id = str(fields.get("request_id") or uuid4().hex)
@@ -182,8 +183,8 @@ class Session:
 def exchange(request: Request, retry_for: float) -> Operation[bytes]:
     """Send ``request`` until it is answered, and return the answer's body.
 
-    Lost connections and answers and the statuses 502, 503, 504 are tried again, with the same bytes, until the next
-    try would start more than ``retry_for`` seconds after the first; every other failure is raised at once.
+    After a lost connection or answer and the statuses 502, 503, 504 the same bytes are sent again, until the next try
+    would start more than ``retry_for`` seconds after the first. Every other failure is raised at once.
     """
     outcome = yield request
     first, attempt = outcome.started, 0
@@ -200,9 +201,10 @@ def exchange(request: Request, retry_for: float) -> Operation[bytes]:
 
 
 def backoff(request_id: str, attempt: int) -> float:
-    """Return the seconds to wait after try number ``attempt`` (from 0): doubling, capped, spread over [½, 1].
+    """Return the seconds to wait after try number ``attempt`` (from 0): they double up to a maximum.
 
-    The spread comes from the request's id, so that clients refused together do not come back together.
+    They are multiplied by a factor from ½ to 1 that depends on the request's id, so that clients that were refused at
+    the same moment do not all come back at the same moment.
     """
     digest = blake2b(f"{request_id}:{attempt}".encode(), digest_size=8).digest()
     share = int.from_bytes(digest, "big") / 2**64
@@ -210,9 +212,9 @@ def backoff(request_id: str, attempt: int) -> float:
 
 
 def retry_after(reply: httpx.Response | httpx.RequestError) -> float:
-    """Return the seconds that a Retry-After header asks for, 0 without one that can be read.
+    """Return the seconds that a Retry-After header asks for; 0 without a readable one.
 
-    A date is counted from the answer's own Date header, so that the clocks of both sides need not agree.
+    If it is a date, it is compared with the answer's Date header, so that the clocks of both sides need not agree.
     """
     if not isinstance(reply, httpx.Response):
         return 0.0

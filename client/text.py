@@ -1,7 +1,7 @@
 """An observation as the text that a policy reads.
 
-The text holds everything new in the observation and is never empty, also where the customer had nothing to say and
-no tool was called: a policy that is given an empty turn tends to repeat itself.
+The text holds everything new in the observation. It is never empty, even if the customer said nothing and no tool was
+called, because a policy that reads an empty turn tends to repeat itself.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from ecom_rlve.models import Observation, ToolResult
 def render(observation: Observation, *, tools: bool = True) -> str:
     """Return the text of ``observation``.
 
-    ``tools=False`` leaves out the list of tools of a first observation, for policies that get the JSON schemas
-    through their chat template.
+    ``tools=False`` leaves out the list of tools in a first observation, for policies whose chat template shows the JSON
+    schemas.
     """
     return "\n\n".join(part for part in _parts(observation, tools=tools) if part)
 

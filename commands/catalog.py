@@ -1,6 +1,6 @@
 """``ecom-rlve catalog build | inspect``.
 
-Annotations are evaluated at once here, because typer reads them; what a command needs is imported when it runs.
+Annotations are not postponed here, because typer reads them. What a command needs is imported when it runs.
 """
 
 import sys
@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 def catalog_app() -> typer.Typer:
     """Return the commands."""
-    app = typer.Typer(help="Build catalogs of any size, and look into them.", no_args_is_help=True)
+    app = typer.Typer(help="Build and inspect catalogs of any size.", no_args_is_help=True)
     app.command()(build)
     app.command()(inspect)
     return app
@@ -32,7 +32,7 @@ def build(
     out: Annotated[Path, typer.Option(help="Folder to make.")],
     embedder: Annotated[str, typer.Option(help="local, or st:MODEL of sentence-transformers.")] = "local",
     index: Annotated[str, typer.Option(help="auto, flat (exact) or ivf (inverted file).")] = "auto",
-    limit: Annotated[int | None, typer.Option(min=1, help="Rows to read at most.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Most rows to read.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that read rows.")] = 1,
 ) -> None:
     """Build a catalog folder for `serve --catalog`. Run again after an interruption, it goes on where it stopped."""
@@ -57,7 +57,7 @@ def build(
 def inspect(
     catalog: Annotated[str, typer.Argument(help="Folder of a built catalog, or a source of products.")],
     examples: Annotated[int, typer.Option(min=0, max=100, help="Products to show.")] = 3,
-    json: Annotated[bool, typer.Option("--json", help="For machines.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Show what a catalog holds, and which environments it can serve."""
     from ecom_rlve.commands.inspecting import inspected, show, show_json

@@ -21,24 +21,24 @@ from ecom_rlve.envs.world.shop import Shop
 _PIPE_WIDTH = 120
 _BAR_WIDTH = 40
 _MOST_LEAVES = 12
-"""Leaf categories that are listed; the others are counted."""
+"""So many leaf categories are listed; the others are counted."""
 _LONGEST = 100
-"""Characters of an example's field."""
+"""Most characters of a field of an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inspected:
-    """A catalog's content, where it came from and what it is good for."""
+    """What a catalog holds, where it came from and which environments it can serve."""
 
     source: str
     rows: Mapping[str, Any]
-    """Read, kept, and dropped by reason."""
+    """Rows read, kept, and dropped by reason."""
     content: Inspection
     environments: Mapping[str, Served]
 
 
 def inspected(source: str, examples: int) -> Inspected:
-    """Open a source or a catalog folder as a server would, and look into it; raises ``CatalogError``."""
+    """Open a source or a catalog folder as a server would, and describe it; raises ``CatalogError``."""
     shop = Shop.open(source)
     report = shop.report
     rows: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Progress bars of the stages of a build, on standard error; nothing where that is no terminal."""
+"""Progress bars for the stages of a build, on standard error, if that is a terminal."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rich.progress import (
 
 @contextmanager
 def stage_bars() -> Iterator[Callable[[str, int, int], None]]:
-    """Yield what is told of a stage's name, how much of it is done, and how much there is (0: not known)."""
+    """Yield a function to call with a stage's name, how much of it is done, and how much there is (0: not known)."""
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from pydantic import ConfigDict
 
 from ecom_rlve.envs.written_numbers import ReadsNumbers
+
+Own = TypeVar("Own", bound="Answer")
 
 
 class Answer(ReadsNumbers):
@@ -14,3 +18,11 @@ class Answer(ReadsNumbers):
 
     done: bool
     """True submits; false proposes."""
+
+    def names(self, env_id: str) -> bool:  # noqa: ARG002 - the protocol's
+        """Tell whether it is an answer to an intent of this environment: any is, but where an answer names one."""
+        return True
+
+    def own(self, model: type[Own]) -> Own | None:
+        """Return the answer as an environment takes it; None where it lacks what that needs."""
+        return self if isinstance(self, model) else None

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
-from math import exp, floor, inf
+from math import exp, floor
+from types import MappingProxyType
+from typing import Any
 
 from ecom_rlve.envs.errors import AxesError
 from ecom_rlve.models import MAX_DIFFICULTY
+
+_AXIS = "axis"
+_MOST_COUNT = 1000
+"""No override makes an episode take more of anything: a request must not be able to exhaust the server."""
 
 
 def logistic(x: float) -> float:
@@ -21,35 +27,67 @@ def logistic(x: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
+class Axis:
+    """How one axis follows from the difficulty, and what it may be."""
+
+    number: int
+    """Its place in SPEC §3, from 1."""
+    formula: str
+    """``at`` as people write it."""
+    at: Callable[[int], Any]
+    """Its value at a difficulty: an ``int`` where it is a whole number, else a ``float``."""
+    least: float = 0.0
+    most: float = 1.0
+    """Bounds of an override, both included; a share unless told otherwise."""
+    is_whole: bool = False
+
+
+def _count(number: int, formula: str, at: Callable[[int], int], least: int = 1) -> Mapping[str, Axis]:
+    """Return the declaration of a whole number; ``least`` is the smallest one that still makes an episode."""
+    return {_AXIS: Axis(number, formula, at, least, _MOST_COUNT, is_whole=True)}
+
+
+def _share(number: int, formula: str, at: Callable[[int], float]) -> Mapping[str, Axis]:
+    """Return the declaration of a probability or share."""
+    return {_AXIS: Axis(number, formula, at)}
+
+
+@dataclass(frozen=True, slots=True)
 class Axes:
     """The twelve axes of one episode, and the difficulty they came from."""
 
     d: int
     """0 to 20; the environment-specific scales are functions of it."""
-    m: int
-    """1 Constraints."""
-    p_missing: float
-    """2 Probability that a slot is left out of the first message."""
-    eps_rank: float
-    """3 Share of search results replaced by distractors."""
-    p_oos: float
-    """4 Probability that something wanted sells out during the dialogue."""
-    t_max: int
-    """5 The agent's turn budget."""
-    p_noise: float
-    """6 Share of the words noise may touch that it does touch."""
-    p_switch: float
-    """7 Probability that an intent is interrupted by the next (JOURNEY)."""
-    top_k: int
-    """8 Search results that can be paged to."""
-    h_orders: int
-    """9 Orders in the history."""
-    b_branch: int
-    """10 Conditions in the policy book that a question needs."""
-    b_tool: int
-    """11 Tool calls per turn."""
-    k_rec: int
-    """12 Items asked for."""
+    m: int = field(metadata=_count(1, "2 + ⌊d/2⌋", lambda d: 2 + d // 2))
+    """Constraints."""
+    p_missing: float = field(metadata=_share(2, "0.8·σ((d−3.5)/1.3)", lambda d: 0.8 * logistic((d - 3.5) / 1.3)))
+    """Probability that a slot is left out of the first message."""
+    eps_rank: float = field(metadata=_share(3, "min(0.4, 0.02·d)", lambda d: min(0.4, 0.02 * d)))
+    """Share of search results replaced by distractors."""
+    p_oos: float = field(metadata=_share(4, "min(0.5, 0.05·d)", lambda d: min(0.5, 0.05 * d)))
+    """Probability that something wanted sells out during the dialogue."""
+    t_max: int = field(metadata=_count(5, "4 + ⌊d/2⌋", lambda d: 4 + d // 2, least=2))
+    """The agent's turn budget."""
+    p_noise: float = field(metadata=_share(6, "min(0.125, 0.01·d)", lambda d: min(0.125, 0.01 * d)))
+    """Share of the words noise may touch that it does touch."""
+    p_switch: float = field(metadata=_share(7, "0.6·σ((d−5)/2)", lambda d: 0.6 * logistic((d - 5) / 2)))
+    """Probability that an intent is interrupted by the next (JOURNEY)."""
+    top_k: int = field(metadata=_count(8, "max(20, 200−10·d)", lambda d: max(20, 200 - 10 * d), least=10))
+    """Search results that can be paged to."""
+    h_orders: int = field(metadata=_count(9, "12 + 2·d", lambda d: 12 + 2 * d))
+    """Orders in the history."""
+    b_branch: int = field(metadata=_count(10, "1 + ⌊d/3⌋", lambda d: 1 + d // 3))
+    """Conditions in the policy book that a question needs."""
+    b_tool: int = field(metadata=_count(11, "min(6, 2+⌊d/2⌋)", lambda d: min(6, 2 + d // 2)))
+    """Tool calls per turn."""
+    k_rec: int = field(metadata=_count(12, "min(10, 3+⌊d/3⌋)", lambda d: min(10, 3 + d // 3)))
+    """Items asked for."""
+
+
+AXES: Mapping[str, Axis] = MappingProxyType(
+    {each.name: each.metadata[_AXIS] for each in fields(Axes) if _AXIS in each.metadata}
+)
+"""The declarations of the twelve axes by name, in the order of SPEC §3."""
 
 
 @lru_cache(maxsize=MAX_DIFFICULTY + 1)
@@ -59,43 +97,24 @@ def axes_of(d: int) -> Axes:
     >>> axes_of(6).m, axes_of(6).top_k, round(axes_of(6).p_missing, 2)
     (5, 140, 0.7)
     """
-    return Axes(
-        d=d,
-        m=2 + d // 2,
-        p_missing=0.8 * logistic((d - 3.5) / 1.3),
-        eps_rank=min(0.4, 0.02 * d),
-        p_oos=min(0.5, 0.05 * d),
-        t_max=4 + d // 2,
-        p_noise=min(0.125, 0.01 * d),
-        p_switch=0.6 * logistic((d - 5) / 2),
-        top_k=max(20, 200 - 10 * d),
-        h_orders=12 + 2 * d,
-        b_branch=1 + d // 3,
-        b_tool=min(6, 2 + d // 2),
-        k_rec=min(10, 3 + d // 3),
-    )
-
-
-_LEAST = {"t_max": 2, "top_k": 10, "b_tool": 1, "m": 1, "h_orders": 1, "b_branch": 1, "k_rec": 1}
+    return Axes(d, **{name: axis.at(d) for name, axis in AXES.items()})
 
 
 def overridden(axes: Axes, overrides: Mapping[str, float]) -> Axes:
     """Return ``axes`` with single ones replaced, for ablations.
 
-    Probabilities lie in [0, 1], counts are whole numbers from a small least value up to 1,000. Raises
-    :class:`AxesError` otherwise; feasibility within the budgets is promised only without overrides.
+    Raises :class:`AxesError` for an unknown axis and for a value outside an axis's bounds or of the wrong kind;
+    feasibility within the budgets is promised only without overrides.
     """
-    if not overrides:
-        return axes
-    kinds = {field.name: field.type for field in fields(Axes) if field.name != "d"}
-    changes: dict[str, float | int] = {}
+    changes: dict[str, Any] = {}
     for name, value in sorted(overrides.items()):
-        if name not in kinds:
-            raise AxesError(f"no axis {name!r}; there are {', '.join(kinds)}")
-        least, most = (0.0, 1.0) if kinds[name] == "float" else (_LEAST[name], 1000)
-        if value in (inf, -inf) or value != value or not least <= value <= most:
-            raise AxesError(f"axis {name} must lie in [{least}, {most}], not {value}")
-        if kinds[name] == "int" and value != floor(value):
+        if name not in AXES:
+            raise AxesError(f"no axis {name!r}; there are {', '.join(AXES)}")
+        axis = AXES[name]
+        # No comparison with NaN holds.
+        if not axis.least <= value <= axis.most:
+            raise AxesError(f"axis {name} must lie in [{axis.least}, {axis.most}], not {value}")
+        if axis.is_whole and value != floor(value):
             raise AxesError(f"axis {name} must be a whole number, not {value}")
-        changes[name] = float(value) if kinds[name] == "float" else int(value)
-    return replace(axes, **changes)  # type: ignore[arg-type]  # names and types were checked against the fields
+        changes[name] = int(value) if axis.is_whole else float(value)
+    return replace(axes, **changes) if changes else axes

@@ -20,6 +20,14 @@ class Slot:
     fact: Fact
     is_essential: bool = False
     """Said in the first message in any case: never left out, told again when asked for."""
+    named_by: Slot | None = None
+    """The slot by which what this one is about becomes known (the need for that thing): it is not said at first without
+    it, and telling this one tells that one; None: itself."""
+
+    @property
+    def naming(self) -> Slot:
+        """The slot by which what this one is about becomes known."""
+        return self.named_by or self
 
     @property
     def name(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
 
 from rapidfuzz import process
 
@@ -26,26 +25,21 @@ COLLECTIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
 
 
 @lru_cache(maxsize=1)
-def environments() -> Mapping[str, Environment[Any]]:
+def environments() -> Mapping[str, Environment]:
     """Return all environments by id, in id order. Fails where a package in ``envs/tasks`` exports none."""
-    found: dict[str, Environment[Any]] = {}
+    found: dict[str, Environment] = {}
     for module in pkgutil.iter_modules(tasks.__path__, f"{tasks.__name__}."):
         exported = getattr(import_module(f"{module.name}.environment"), "ENVIRONMENT", None)
         if not isinstance(exported, Environment):
             raise TypeError(
                 f"{module.name}.environment must export its environment as ENVIRONMENT; helpers live in envs/parts"
             )
-        found[exported.id] = exported
+        found[exported.about.id] = exported
     return MappingProxyType(dict(sorted(found.items())))
 
 
-def errands() -> tuple[Environment[Any], ...]:
-    """Return the environments that a journey may be made of, in id order."""
-    return tuple(each for each in environments().values() if not each.is_journey)
-
-
 @lru_cache(maxsize=256)
-def environment(name: str) -> Environment[Any]:
+def environment(name: str) -> Environment:
     """Return an environment by id: ``CART``, ``E_CART`` or ``cart``; raises ``UnknownEnvironmentError``."""
     key = name.upper().removeprefix("E_")
     known = environments()
@@ -59,7 +53,7 @@ def environment(name: str) -> Environment[Any]:
 def choose_environment(
     collection: str | Sequence[str] | None,
     seed: int,
-    can_serve: Callable[[Environment[Any]], bool] = lambda _: True,
+    can_serve: Callable[[Environment], bool] = lambda _: True,
 ) -> str:
     """Return the environment that ``seed`` draws from a collection, uniformly among those that can be served.
 
@@ -74,9 +68,9 @@ def choose_environment(
             raise UnknownEnvironmentError(
                 f"no collection {collection[:64]!r}; there are {', '.join(COLLECTIONS)}, or give a list of environments"
             )
-        members = [environment(name).id for name in COLLECTIONS[collection.upper()]]
+        members = [environment(name).about.id for name in COLLECTIONS[collection.upper()]]
     else:
-        members = sorted({environment(name).id for name in collection})
+        members = sorted({environment(name).about.id for name in collection})
     if not members:
         raise UnknownEnvironmentError("a collection needs at least one environment")
     served = [member for member in members if can_serve(environment(member))]

@@ -1,42 +1,30 @@
-"""A drawn episode: the hidden goal, its world, and what the customer could say."""
+"""A drawn episode: one world, and the intents that the customer has in it, one after another."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any
 
-from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.language.acts import SlotKind
-from ecom_rlve.envs.world.stockout import StockoutPlan
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.world.world import World
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
-    """One thing a goal is about, as sentences name it."""
+class Scenario:
+    """What an environment drew: a single task has one intent, a journey several."""
 
-    singular: str
-    plural: str
-    category: str
-    """Leaf category whose values its words are drawn from."""
-
-
-Goal = TypeVar("Goal")
-
-
-@dataclass(slots=True)
-class Scenario(Generic[Goal]):
-    """One drawn episode: the hidden goal, its world, and what the customer could say."""
-
-    goal: Goal
-    """Replaced where the customer settles for something else."""
     world: World
-    subjects: tuple[Subject, ...]
-    slots: tuple[Slot, ...]
-    """Everything the customer could say beside the essential, in goal order."""
-    stockout: StockoutPlan | None = None
-    """What may sell out; None where nothing can."""
-    unknown: tuple[SlotKind, ...] = ()
-    """Kinds of facts that a question may name and that this customer does not remember."""
+    intents: tuple[Intent[Any], ...]
+    """In the order in which they are begun; at least one."""
     redraws: int = 0
-    """Products drawn again before the goal was reachable and identified."""
+    """Draws that came to nothing before this one."""
+
+    @property
+    def turn_budget(self) -> int:
+        """T_max of the episode: each intent adds its own (SPEC §3)."""
+        return self.world.axes.t_max * len(self.intents)
+
+
+def single(intent: Intent[Any]) -> Scenario:
+    """Return the scenario of a single task."""
+    return Scenario(intent.world, (intent,), intent.redraws)

@@ -1,4 +1,4 @@
-"""What an agent is: something that turns what it has been shown into its next action."""
+"""What an agent is: it turns what it has been shown into its next action."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Agent(Protocol):
     """One agent in one episode; make a new one for each."""
 
     def act(self, result: StepResult) -> Action:
-        """Return the next action; ``result`` is the reset's answer at first, then each step's."""
+        """Return the next action; ``result`` is first the answer to the reset, then to each step."""
         ...
 
 
@@ -25,8 +25,8 @@ def call(name: str, **args: Any) -> dict[str, Any]:
 def one_at_a_time(action: Action, style: str) -> Action:
     """Return the part of an action that a tool-at-a-time client sends next.
 
-    In style ``tool`` only the first of several calls is sent and the turn stays open; the agent is asked again. The
-    last of them closes the turn, unless the action says otherwise.
+    In style ``tool`` only the first of several calls is sent, and the turn stays open. Then the agent is asked again.
+    The last of them closes the turn, unless the action says otherwise.
     """
     calls = action.get("tool_calls") or []
     if style != "tool" or not calls:

@@ -1,8 +1,8 @@
 """The adaptive curriculum at work: a built-in agent plays each environment, the server chooses how hard (SPEC §8).
 
-``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server, plays without naming a difficulty, each
-environment in a run of its own, prints how the frontier climbed, and draws it. The frontier is what a client can see
-of it: the highest difficulty that was drawn so far. Seeds count from 0, so the same command gives the same numbers.
+``python -m ecom_rlve.evaluation.climb --episodes 600`` starts a server and plays each environment in a run of its own,
+without naming a difficulty. It prints how the frontier climbed, and draws it. A client sees the frontier as the highest
+difficulty drawn so far. Seeds count from 0, so the same command gives the same numbers.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import Policies, policies_of
 from ecom_rlve.evaluation.line_chart import charts
+from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.evaluation.local_server import local_server
 
 _THREADS = 2
@@ -34,20 +34,20 @@ class Climb:
     frontier: tuple[int, ...]
     """The highest difficulty drawn up to each episode."""
     correct: int
-    """Episodes that were correct."""
+    """Number of correct episodes."""
 
     def reached(self, level: int) -> int | None:
-        """Return the number of the first episode of a difficulty, None where it was never drawn; 1 is the first."""
+        """Return the number of the first episode of a difficulty, counted from 1; None if it was never drawn."""
         return next((at for at, drawn in enumerate(self.frontier, 1) if drawn >= level), None)
 
 
-def climb(url: str, env_id: str, agent: str, episodes: int) -> Climb:
+def climb(url: str, policies: Policies, agent: str, episodes: int) -> Climb:
     """Play an environment under the curriculum of a run of its own, one episode after another."""
+    env_id, correct = policies.info.env_id, 0
     frontier: list[int] = []
-    correct = 0
     with EcomEnv(url) as env:
         for seed in range(episodes):
-            player = make_agent(agent, env_id, seed)
+            player = policies.make(agent, seed)
             step = env.reset(env_id=env_id, seed=seed, run_id=f"climb-{agent}-{env_id}")
             frontier.append(max(step.metadata.difficulty, frontier[-1] if frontier else 0))
             while not step.done:
@@ -78,7 +78,7 @@ def main(
     catalog: Annotated[str, typer.Option(help="Source of products, as for `serve`.")] = "synthetic",
     plot: Annotated[Path, typer.Option(help="SVG file to write.")] = Path("docs/curriculum.svg"),
 ) -> None:
-    """Print and draw how the curriculum climbs in every environment; exit 1 where one stays at 0."""
+    """Print and draw how the curriculum climbs in every environment that has the agent; exit 1 where one stays at 0."""
     if not plot.parent.is_dir():
         raise typer.BadParameter(f"there is no folder {plot.parent} to write the plot into")
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -87,15 +87,18 @@ def main(
         Progress(*columns, console=Console(stderr=True)) as progress,
         ThreadPoolExecutor(_THREADS) as pool,
     ):
-        answer = httpx.get(f"{url}/envs", trust_env=False).raise_for_status()
-        bar = progress.add_task("environments", total=len(answer.json()))
+        listed = listed_at(url)
+        tried = [policies for env_id in listed if agent in (policies := policies_of(env_id, listed)).names]
+        if not tried:
+            raise typer.BadParameter(f"no environment has a built-in agent {agent!r}")
+        bar = progress.add_task("environments", total=len(tried))
 
-        def played(env_id: str) -> Climb:
-            done = climb(url, env_id, agent, episodes)
+        def played(policies: Policies) -> Climb:
+            done = climb(url, policies, agent, episodes)
             progress.advance(bar)
             return done
 
-        climbs = list(pool.map(played, [each["env_id"] for each in answer.json()]))
+        climbs = list(pool.map(played, tried))
     print(markdown(climbs))
     lines = {each.env_id: each.frontier for each in climbs}
     plot.write_text(charts(lines, title="Highest difficulty drawn by the curriculum, by episode"))

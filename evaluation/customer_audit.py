@@ -1,6 +1,6 @@
-"""What the customer's words are like: a voice's variety, readability and fallbacks, voices side by side.
+"""Comparing voices of the customer: variety of the words, readability, fallbacks.
 
-The built-in expert plays the same episodes with each voice; everything that the customer says is kept and measured.
+The built-in expert plays the same episodes with each voice. Everything that the customer says is kept and measured.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Spoken, Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.persona import PERSONAS
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.wording_statistics import (
     distinct_n,
     distinct_texts,
@@ -40,7 +41,7 @@ _FIRST_SEED = 1000
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One utterance as it was said."""
+    """One message of the customer."""
 
     persona: str
     spoken: Spoken
@@ -48,14 +49,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Dialogue:
-    """One episode as people read it."""
+    """One episode for people to read."""
 
     spec: EpisodeSpec
     lines: tuple[str, ...]
     said: tuple[Said, ...]
     is_correct: bool
     seconds: float
-    """From reset to end, most of it spent waiting for the voice."""
+    """Seconds from reset to end; most of it is waiting for the voice."""
 
 
 @dataclass(slots=True)
@@ -65,9 +66,9 @@ class Sitting:
     name: str
     dialogues: list[Dialogue]
     requests: int = 0
-    """To a model."""
+    """Number of requests to a model."""
     tokens: int = 0
-    """Of prompts and answers, by the model server's own count."""
+    """Tokens of prompts and answers, as the model server counts them."""
     texts: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -75,20 +76,20 @@ class Sitting:
 
     @property
     def said(self) -> list[Said]:
-        """Every utterance."""
+        """Every message of the customer."""
         return [said for dialogue in self.dialogues for said in dialogue.said]
 
     def of_persona(self, name: str) -> list[str]:
-        """Return what customers of one manner said."""
+        """Return what customers of one persona said."""
         return [said.spoken.text for said in self.said if said.persona == name]
 
     def outcomes(self) -> Counter[Outcome]:
-        """Return how often words came about in which way."""
+        """Return how often words had each outcome."""
         return Counter(said.spoken.outcome for said in self.said)
 
 
 def specs_of(env_ids: Sequence[str], episodes: int) -> list[EpisodeSpec]:
-    """Return ``episodes`` episodes, spread evenly over environments and difficulties."""
+    """Return ``episodes`` episodes, evenly distributed over environments and difficulties."""
     return [
         EpisodeSpec(
             env_ids[number % len(env_ids)],
@@ -101,7 +102,7 @@ def specs_of(env_ids: Sequence[str], episodes: int) -> list[EpisodeSpec]:
 
 
 async def compare(voices: Mapping[str, Voice], shop: Shop, specs: Sequence[EpisodeSpec], at_once: int) -> list[Sitting]:
-    """Play the episodes with one voice after the other, and close them; progress is shown on standard error."""
+    """Play the episodes with one voice after the other, and close the voices; progress goes to standard error."""
     sittings = []
     with Progress(*Progress.get_default_columns(), MofNCompleteColumn(), console=Console(stderr=True)) as progress:
         for name, voice in voices.items():
@@ -114,7 +115,7 @@ async def compare(voices: Mapping[str, Voice], shop: Shop, specs: Sequence[Episo
 async def sit(
     name: str, voice: Voice, shop: Shop, specs: Sequence[EpisodeSpec], at_once: int, done: Callable[[], None]
 ) -> Sitting:
-    """Play the episodes with a voice, ``at_once`` of them together; ``done`` is called after each."""
+    """Play the episodes with a voice, ``at_once`` at a time; ``done`` is called after each."""
     places = asyncio.Semaphore(at_once)
 
     async def one(spec: EpisodeSpec) -> Dialogue:
@@ -131,12 +132,14 @@ async def sit(
 async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
     started = time.perf_counter()
     episode = Episode(shop, spec, f"audit-{spec.env_id}-{spec.seed}")
-    agent = make_agent("expert", spec.env_id, spec.seed)
+    agent = make_expert(spec.env_id)
     said: list[Said] = []
     lines: list[str] = []
     observation = await _worded(voice, episode, said, lines)
     while not observation.done:
-        action = agent.act(StepResult(observation, observation.reward, observation.done, episode.metadata))
+        action = agent.act(
+            StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
+        )
         lines += _shown(action)
         observation = episode.step(action)
         if episode.has_spoken:
@@ -146,10 +149,11 @@ async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
 
 
 async def _worded(voice: Voice, episode: Episode, said: list[Said], lines: list[str]) -> Observation:
-    spoken = [(each.persona.name, await voice.say(each)) for each in episode.utterances]
-    said += (Said(*each) for each in spoken)
-    lines += (f"customer ({each.outcome}): {each.text}" for _, each in spoken)
-    return episode.reword([each.text for _, each in spoken])
+    utterances = episode.utterances
+    spoken = [await voice.say(each) for each in utterances]
+    said += (Said(each.persona.name, words) for each, words in zip(utterances, spoken, strict=True))
+    lines += (f"customer ({each.outcome}): {each.text}" for each in spoken)
+    return episode.reword(spoken)
 
 
 def _shown(action: Mapping[str, Any]) -> list[str]:

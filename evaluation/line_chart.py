@@ -1,4 +1,4 @@
-"""Line charts as SVG text: small multiples of one step line each."""
+"""Line charts as SVG text: several small charts with one step line each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import pairwise
 
 _COLUMNS = 4
 _WIDTH, _HEIGHT = 200, 150
-"""Of one chart with its labels, in pixels."""
+"""Size of one chart with its labels, in pixels."""
 _LEFT, _TOP, _RIGHT, _BOTTOM = 28, 26, 10, 26
 _STYLE = (
     "text{font:11px sans-serif;fill:#444}.name{font-weight:bold}.grid{stroke:#ddd}"
@@ -19,7 +19,7 @@ _STYLE = (
 def charts(lines: Mapping[str, Sequence[int]], *, title: str) -> str:
     """Return one chart per line, all on the same scales: y from 0 up, x from 0 to the number of values.
 
-    ``lines`` are whole numbers by the chart's name, none of them empty.
+    ``lines`` maps a chart's name to its values: whole numbers, at least one.
     """
     highest = max(1, *(max(values) for values in lines.values()))
     longest = max(len(values) for values in lines.values())

@@ -1,4 +1,4 @@
-"""A server of one's own, in a child process, for as long as a block lasts."""
+"""Running a server in a child process, for as long as a ``with`` block lasts."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ _STOP_S = 10
 
 
 class LocalServerError(RuntimeError):
-    """The child process ended, or did not answer in time; the message holds its last words."""
+    """The child process ended, or did not answer in time; the message holds its last output."""
 
 
 @contextmanager
 def local_server(*arguments: str) -> Iterator[str]:
     """Run ``ecom-rlve serve`` on a free port of this machine and yield its URL.
 
-    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` where it is not healthy in
-    time.
+    ``arguments`` are further ones of ``serve``. Raises :class:`LocalServerError` if it is not healthy in time.
     """
     with server_process("ecom_rlve.cli", "serve", *arguments) as (url, _):
         yield url
@@ -43,9 +42,9 @@ def server_process(
 ) -> Iterator[tuple[str, int]]:
     """Run a module that serves HTTP, with ``--host`` and ``--port`` added; yield its URL and its process id.
 
-    ``variables`` are added to its environment, ``python`` runs it, and it is up once ``health`` answers.
+    ``python`` runs it, with ``variables`` added to its environment. It is up when ``health`` answers.
 
-    Raises :class:`LocalServerError` where ``health`` does not succeed within ``start_timeout`` seconds.
+    Raises :class:`LocalServerError` if ``health`` does not succeed within ``start_timeout`` seconds.
     """
     port = _free_port()
     command = [python, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]

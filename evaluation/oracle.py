@@ -1,8 +1,8 @@
 """The oracle: knows the goal and acts through the tools.
 
 It never gets the goal from a server. An episode is a function of its specification and the actions, so the oracle plays
-along in an episode of its own; that the two stay equal is checked at every step, but for the customer's words where a
-model chose these. The only agent that may import ``envs``.
+the same episode in its own process. At every step it checks that both are equal, except for the customer's words if a
+model chose them. It is the only agent that may import ``envs``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ecom_rlve.models import Observation
 
 
 class DivergedError(Exception):
-    """The server's episode and the oracle's own one differ: another catalog, another version, or a fault."""
+    """The server's episode and the oracle's differ: another catalog, another version, or a fault."""
 
 
 class Oracle:
@@ -41,7 +41,7 @@ class Oracle:
         elif self._expected is None or not _are_equal(result, self._expected):
             raise DivergedError(f"expected {self._expected}, the server says {result.observation}")
         mirror = self._mirror
-        action = one_at_a_time(mirror.environment.solve(mirror.scenario), mirror.spec.style)
+        action = one_at_a_time(mirror.solve(), mirror.spec.style)
         self._expected = mirror.step(action)
         return action
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 from ecom_rlve.client import EcomEnv
-from ecom_rlve.evaluation.agents import Agent
+from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.models import EpisodeResult, Style
 
 _THREADS = 4
@@ -39,7 +39,7 @@ class Record:
 def play_all(url: str, jobs: Sequence[Job], *, done: Callable[[], None] = lambda: None) -> list[Record]:
     """Play every job and return the records in the order of the jobs; ``done`` is called after each.
 
-    An agent that raises ends the run: its fault must not look like a low reward.
+    If an agent raises an exception, the run ends: its fault must not look like a low reward.
     """
 
     def play_some(some: Sequence[Job]) -> list[Record]:

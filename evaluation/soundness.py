@@ -1,13 +1,13 @@
 """The proof that rewards mean something: the table of SPEC §11, measured through the HTTP server.
 
 ``python -m ecom_rlve.evaluation.soundness --env all --episodes 200`` starts a server, plays, prints the table, and
-exits non-zero where a bound fails. A bound fails only where the exact interval (95 %, Bonferroni over the table's
-cells) lies wholly beyond it.
+exits with 1 if a bound fails. A bound fails only if the exact interval (95 %, Bonferroni over the cells of the table)
+lies wholly beyond it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
@@ -15,12 +15,13 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Annotated
 
-import httpx
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ecom_rlve.evaluation.agents import Agent, agent_names, make_agent, suite
+from ecom_rlve.evaluation.agents import Agent, Policies, policies_of
+from ecom_rlve.evaluation.agents.policies import BREAK_FORMAT
+from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.evaluation.local_server import local_server
 from ecom_rlve.evaluation.oracle import oracles
 from ecom_rlve.evaluation.runner import Job, Record, play_all
@@ -28,27 +29,33 @@ from ecom_rlve.evaluation.statistics import clopper_pearson, paired_p_value
 from ecom_rlve.models import Style, Termination
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
+# The bounds of SPEC §11.
 _LAZY_FROM = 3
 _GUESS_GAP = 0.2
 _J_LEAST = 0.99
 _EMPTY_MOST = 0.01
 _EXPERT_AT_0 = 0.95
 _STRICT_FROM = 100
-"""Episodes per cell from which a lazy policy must lie below the expert significantly, not merely not above."""
+"""With so many episodes per cell a lazy policy must be significantly below the expert; with fewer, only not above."""
 
 
 @dataclass(slots=True)
 class Table:
     """Records by (policy, style, difficulty), and the bounds that failed."""
 
-    env_id: str
+    policies: Policies
     episodes: int
     cells: dict[tuple[str, Style, int], list[Record]]
     failures: list[str] = field(default_factory=list)
 
     @property
+    def env_id(self) -> str:
+        """The environment."""
+        return self.policies.info.env_id
+
+    @property
     def confidence(self) -> float:
-        """Per-cell confidence: 95 % over the whole table."""
+        """Confidence for a cell, such that the whole table has 95 %."""
         return 1 - 0.05 / max(1, len(self.cells))
 
     def correct(self, policy: str, d: int, style: Style = "turn") -> int:
@@ -68,20 +75,18 @@ class Table:
         return [record.result.r_total for record in self.cells[policy, "turn", d]]
 
     def require(self, holds: bool, message: str) -> None:
-        """Note a failed bound."""
+        """Note a bound that failed."""
         if not holds:
             self.failures.append(message)
 
 
-def jobs_of(env_id: str, episodes: int, difficulties: Sequence[int], oracle: Callable[[], Agent]) -> list[Job]:
+def jobs_of(policies: Policies, episodes: int, difficulties: Sequence[int], oracle: Callable[[], Agent]) -> list[Job]:
     """Return every episode of the table: each policy at each difficulty on the same seeds."""
-    jobs = []
+    env_id, jobs = policies.info.env_id, []
     for d in difficulties:
         for seed in range(episodes):
             jobs += [Job("oracle", oracle, env_id, d, seed, style) for style in ("turn", "tool")]
-            jobs += [
-                Job(name, partial(make_agent, name, env_id, seed), env_id, d, seed) for name in agent_names(env_id)
-            ]
+            jobs += [Job(name, partial(policies.make, name, seed), env_id, d, seed) for name in policies.names]
     return jobs
 
 
@@ -90,8 +95,10 @@ def judge(table: Table, difficulties: Sequence[int]) -> None:
     for d in difficulties:
         _judge_oracle(table, d)
         _judge_empty_and_blind(table, d)
-        _judge_lazy(table, d)
-    _judge_expert(table, difficulties)
+    if table.policies.rungs:
+        for d in difficulties:
+            _judge_lazy(table, d)
+        _judge_expert(table, difficulties)
     _judge_order(table)
 
 
@@ -103,27 +110,27 @@ def _judge_oracle(table: Table, d: int) -> None:
 
 
 def _judge_empty_and_blind(table: Table, d: int) -> None:
-    policies = suite(table.env_id)
+    policies = table.policies
     table.require(signal(table, d) >= _J_LEAST, f"d={d}: J = {signal(table, d):.3f} < {_J_LEAST}")
-    for name in (*policies.empty, "break_format"):
+    for name in (*policies.empty, BREAK_FORMAT):
         low, _ = table.interval(name, d)
         table.require(low <= _EMPTY_MOST, f"d={d}: empty policy {name} is correct in {table.share(name, d):.1%}")
-    for name, blind in policies.blind.items():
+    for name in policies.blind:
         low, _ = table.interval(name, d)
-        most = max(_EMPTY_MOST, 1.5 * blind.chance(d))
+        most = max(_EMPTY_MOST, 1.5 * policies.chance(name, d))
         table.require(low <= most, f"d={d}: blind policy {name}: {table.share(name, d):.1%} > {most:.1%}")
 
 
 def signal(table: Table, d: int) -> float:
     """Return J = P(correct | oracle) - max over empty policies of P(correct): a learner has signal where it is > 0."""
-    return table.share("oracle", d) - max(table.share(name, d) for name in suite(table.env_id).empty)
+    return table.share("oracle", d) - max(table.share(name, d) for name in table.policies.empty)
 
 
 def _judge_lazy(table: Table, d: int) -> None:
     if d < _LAZY_FROM:
         return
     expert = table.rewards("expert", d)
-    for name in suite(table.env_id).lazy:
+    for name in table.policies.lazy:
         lazy = table.rewards(name, d)
         if table.episodes >= _STRICT_FROM:
             p = paired_p_value(lazy, expert)
@@ -144,8 +151,7 @@ def _judge_expert(table: Table, difficulties: Sequence[int]) -> None:
         rises = table.interval("expert", harder)[0] > table.interval("expert", easier)[1]
         table.require(not rises, f"the expert's success rises from d={easier} to d={harder}")
     first, last = difficulties[0], difficulties[-1]
-    rungs = ("expert", *suite(table.env_id).lazy)
-    falls = [name for name in rungs if table.interval(name, last)[1] < table.interval(name, first)[0]]
+    falls = [name for name in table.policies.rungs if table.interval(name, last)[1] < table.interval(name, first)[0]]
     if table.episodes >= _STRICT_FROM and (first, last) == (DIFFICULTIES[0], DIFFICULTIES[-1]):
         table.require(bool(falls), f"no rung of the expert falls significantly from d={first} to d={last}")
 
@@ -163,7 +169,7 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
             elif result.is_correct:
                 kind = "correct"
             elif result.r_task > -1:
-                # In a journey that ran out of turns, what was settled counts.
+                # In a journey that ran out of turns, settled errands still count.
                 kind = "partly right"
             else:
                 has_quit = result.termination is not Termination.ANSWERED or policy in ("answer_at_once", "decline")
@@ -175,7 +181,7 @@ def reward_classes(table: Table) -> dict[str, list[float]]:
 def _judge_order(table: Table) -> None:
     means = {kind: fmean(values) for kind, values in reward_classes(table).items() if values}
     for better, worse in pairwise(means):
-        # Wrong and quitting may tie; a sum of many rewards is exact to far less than a reward's step.
+        # Wrong and quitting may be equal. The error of a sum of many rewards is far smaller than a step of a reward.
         least = -1e-9 if worse == "quit" else 1e-9
         is_ordered = means[better] - means[worse] > least
         table.require(is_ordered, f"mean reward of {better} ({means[better]:.3f}) is not above {worse}")
@@ -188,7 +194,7 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
     for style in ("turn", "tool"):
         cells = [f"{table.share('oracle', d, style):.3f}" for d in difficulties]
         lines.append(f"| oracle ({style}) | " + " | ".join(cells) + " |")
-    for name in agent_names(table.env_id):
+    for name in table.policies.names:
         cells = [_cell(table, name, d) for d in difficulties]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
     lines.append("| **J** | " + " | ".join(f"**{signal(table, d):.3f}**" for d in difficulties) + " |")
@@ -198,29 +204,30 @@ def markdown(table: Table, difficulties: Sequence[int]) -> str:
 
 def _cell(table: Table, name: str, d: int) -> str:
     rewards = table.rewards(name, d)
-    if name in suite(table.env_id).empty or name == "break_format":
+    if name in table.policies.empty or name == BREAK_FORMAT:
         return f"{table.share(name, d):.3f} (≤ {clopper_pearson(table.correct(name, d), len(rewards))[1]:.3f})"
     return f"{table.share(name, d):.3f} ({fmean(rewards):+.2f})"
 
 
 def summary(tables: Sequence[Table]) -> str:
-    """Return one line for each environment as Markdown: what oracle and expert reach, and the least J."""
+    """Return one line for each environment as Markdown: shares of oracle and expert, and the least J."""
     lines = ["| environment | oracle | expert | J, least |", "|---|---|---|---|"]
     for table in tables:
         levels = sorted({d for _, _, d in table.cells})
         oracle = min(table.share("oracle", d, style) for d in levels for style in ("turn", "tool"))
-        expert = ", ".join(f"{table.share('expert', d):.3f}" for d in levels)
+        rungs = table.policies.rungs
+        expert = ", ".join(f"{table.share('expert', d):.3f}" for d in levels) if rungs else "none"
         least = min(signal(table, d) for d in levels)
         lines.append(f"| {table.env_id}, d={', '.join(map(str, levels))} | {oracle:.3f} | {expert} | {least:.3f} |")
     return "\n".join(lines)
 
 
-def tabulate(env_id: str, episodes: int, records: Sequence[Record]) -> Table:
+def tabulate(policies: Policies, episodes: int, records: Sequence[Record]) -> Table:
     """Return the records by cell, in seed order."""
     cells: dict[tuple[str, Style, int], list[Record]] = {}
     for record in records:
         cells.setdefault((record.policy, record.style, record.difficulty), []).append(record)
-    return Table(env_id, episodes, cells)
+    return Table(policies, episodes, cells)
 
 
 def main(
@@ -232,7 +239,7 @@ def main(
         str | None, typer.Option(help="A running server with the same catalog; absent: one is started.")
     ] = None,
 ) -> None:
-    """Print the soundness tables; exit 1 where a bound fails."""
+    """Print the soundness tables; exit 1 if a bound fails."""
     levels = [int(level) for level in difficulties.split(",")]
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     make_oracle = oracles(catalog)
@@ -241,15 +248,17 @@ def main(
         nullcontext(url) if url else local_server("--catalog", catalog) as address,
         Progress(*columns, console=Console(stderr=True)) as progress,
     ):
-        for env_id, most in _environments(str(address), env).items():
+        listed = listed_at(str(address))
+        for env_id in _chosen(listed, env):
+            most, policies = listed[env_id].max_difficulty, policies_of(env_id, listed)
             served = [level for level in levels if level <= most]
             if len(served) < len(levels):
                 print(f"{env_id}: this catalog serves it {f'up to difficulty {most}' if most >= 0 else 'not at all'}\n")
             if not served:
                 continue
-            jobs = jobs_of(env_id, episodes, served, make_oracle)
+            jobs = jobs_of(policies, episodes, served, make_oracle)
             bar = progress.add_task(env_id, total=len(jobs))
-            table = tabulate(env_id, episodes, play_all(str(address), jobs, done=partial(progress.advance, bar)))
+            table = tabulate(policies, episodes, play_all(str(address), jobs, done=partial(progress.advance, bar)))
             judge(table, served)
             tables.append(table)
             print(markdown(table, served), flush=True)
@@ -264,18 +273,12 @@ def main(
     raise typer.Exit(1 if not tables or any(table.failures for table in tables) else 0)
 
 
-def _environments(url: str, named: str) -> dict[str, int]:
-    """Return the highest difficulty that the server's catalog serves (-1: none) of those named, or of all it has.
-
-    Raises ``typer.BadParameter`` for a name that it does not have.
-    """
-    answer = httpx.get(f"{url}/envs", trust_env=False)
-    answer.raise_for_status()
-    known = {each["env_id"]: int(each["max_difficulty"]) for each in answer.json()}
+def _chosen(known: Collection[str], named: str) -> list[str]:
+    """Return the environments that are named, or all; raises ``typer.BadParameter`` for one that is not known."""
     wanted = list(known) if named.lower() == "all" else [n.strip().upper().removeprefix("E_") for n in named.split(",")]
     if strange := [name for name in wanted if name not in known]:
         raise typer.BadParameter(f"no environment {strange[0]!r}; there are {', '.join(known)}")
-    return {name: known[name] for name in wanted}
+    return wanted
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> tu
 
 
 def paired_p_value(lower: Sequence[float], higher: Sequence[float]) -> float:
-    """Return the one-sided p-value of "``lower`` has the smaller mean" over pairs (same seeds); 1 where all are equal.
+    """Return the one-sided p-value of "``lower`` has the smaller mean" over pairs (same seeds); 1 if all are equal.
 
-    A paired t-test: rewards are bounded, pairs in the hundreds.
+    This is a paired t-test: rewards are bounded, and there are hundreds of pairs.
     """
     differences = np.subtract(higher, lower)
     if len(differences) < 2 or np.ptp(differences) == 0:

@@ -1,4 +1,4 @@
-"""How varied and how readable texts are: figures of a customer's words, each a function of the texts alone."""
+"""How varied and how readable texts are: figures that depend on the texts only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def words_in(text: str) -> list[str]:
 
 
 def distinct_n(texts: Sequence[str], n: int) -> float:
-    """Return the share of different n-grams among all n-grams of the texts, 0 to 1; 0 where there is none.
+    """Return the share of different n-grams among all n-grams of the texts, 0 to 1; 0 if there are none.
 
     N-grams do not cross from one text into the next. Source: Li et al. 2016, "A Diversity-Promoting Objective Function
     for Neural Conversation Models". The share falls as texts are added: compare equal numbers of texts.
@@ -38,14 +38,14 @@ def distinct_n(texts: Sequence[str], n: int) -> float:
 
 
 def distinct_texts(texts: Sequence[str]) -> float:
-    """Return the share of different texts, 0 to 1; 0 where there is none."""
+    """Return the share of different texts, 0 to 1; 0 if there are none."""
     return len(set(texts)) / len(texts) if texts else 0.0
 
 
 def type_token_ratio(texts: Sequence[str], window: int = 100) -> float:
     """Return the mean share of different words in stretches of ``window`` words, 0 to 1.
 
-    A fixed stretch makes the ratio independent of how much text there is; fewer words than one stretch are one.
+    A fixed stretch makes the ratio independent of the amount of text. Fewer words than that count as one stretch.
 
     >>> type_token_ratio(["one two two one"])
     0.5
@@ -57,7 +57,7 @@ def type_token_ratio(texts: Sequence[str], window: int = 100) -> float:
 
 
 def syllables_in(word: str) -> int:
-    """Return an estimate of a word's syllables: groups of vowels, a silent ending less, at least 1.
+    """Return an estimate of a word's syllables: its groups of vowels, less a silent ending, at least 1.
 
     It is within one of the truth for nearly all English words; a number counts as one syllable per character.
 

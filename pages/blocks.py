@@ -1,6 +1,6 @@
-"""Marked blocks of Markdown pages, and answers cut to what a reader needs.
+"""Marked blocks of Markdown pages, and answers shortened for readers.
 
-A block stands between ``<!-- name -->`` and ``<!-- /name -->``; the scripts of this folder rewrite what is inside.
+A block lies between ``<!-- name -->`` and ``<!-- /name -->``; the scripts of this folder rewrite its content.
 """
 
 from __future__ import annotations
@@ -14,25 +14,25 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 OUTPUT_OF_PYTHON = re.compile(r"```python\n(?P<code>.*?)```\n\n```text\n(?P<output>.*?)```", re.DOTALL)
-"""A Python example with the output it prints right under it."""
+"""A Python example, directly followed by the output that it prints."""
 
 Keep = Mapping[str, Any]
-"""Keys to show, in order: None shows the value, a mapping goes on inside it, an int shows so many characters.
+"""Keys to show, in order: None shows the value, a mapping applies to its inside, an int shows so many characters.
 
-For a list of objects ``(n, keep)`` shows the first n of them, :class:`Mentioning` those that say something.
+For a list of objects ``(n, keep)`` shows the first n of them, :class:`Mentioning` those with certain words.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Mentioning:
-    """Of a list: shows the elements in which one of these words occurs."""
+    """Shows those elements of a list in which one of these words occurs."""
 
     words: frozenset[str]
     keep: Any = None
 
 
 def filled(text: str, name: str, body: str) -> str:
-    """Return ``text`` with another body in the block ``name``; raises ``LookupError`` where there is no such block."""
+    """Return ``text`` with another body in the block ``name``; raises ``LookupError`` if there is no such block."""
     opening, closing = f"<!-- {name} -->", f"<!-- /{name} -->"
     head, found, rest = text.partition(opening)
     _, ended, tail = rest.partition(closing)

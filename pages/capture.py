@@ -1,7 +1,7 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
 ``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
-``docs/environments.md``, and the output under every Python example. Nothing of them is written by hand.
+``docs/environments.md``, and the output under every Python example. None of these is written by hand.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from ecom_rlve.server.settings import Settings
 SHOWN_URL = "http://127.0.0.1:8000"
 PAGES = ("README.md", "docs/protocol.md", "docs/agents.md")
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
-"""A page of search results, whole, so that a reader can see which of them is chosen."""
+"""All results on a page, so that a reader can see which of them is chosen."""
 STEP: Keep = {
     "observation": {
         "turn": None,
@@ -67,7 +67,6 @@ def readme_python(play: Play) -> str:
 
 with EcomEnv("{SHOWN_URL}", env="cart") as env:
     result = env.reset({reset})
-    print(result.observation.user_message)
     search = {json.dumps(args)}
     result = env.step({{"tool_calls": [{{"name": "catalog_search", "args": search}}]}})
     add = {json.dumps(add["tool_calls"][0]["args"])}
@@ -80,16 +79,17 @@ with EcomEnv("{SHOWN_URL}", env="cart") as env:
 
 
 def demo() -> str:
-    """Return what ``make demo`` prints, without its middle."""
+    """Return the beginning and the result of what ``make demo`` prints."""
     command = [sys.executable, "-P", "-m", "ecom_rlve.cli", "demo"]
     lines = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
-    turns = [at for at, line in enumerate(lines) if re.match("─+ turn ", line)]
-    shown = [*lines[: turns[0]], "…", *lines[turns[-1] :]]
+    first_turn = next(at for at, line in enumerate(lines) if re.match("─+ turn ", line))
+    result = next(at for at, line in enumerate(lines) if line.strip() == "Result")
+    shown = [*lines[:first_turn], "…", *lines[result:]]
     return "```text\n" + "\n".join(line.rstrip() for line in shown).strip() + "\n```"
 
 
 def by_hand(play: Play, result: dict[str, Any]) -> str:
-    """Return the reward of a correct episode worked out; raises where it is not what the server said."""
+    """Return the sums for the reward of a correct episode; raises if the result is not what the server said."""
     t_max, units = axes_of(play.difficulty).t_max, sum(map(int, re.findall(r"×(\d+)", play.wanted)))
     turns, effective = result["turns"], result["effective_turns"]
     caused = turns - effective

@@ -45,7 +45,7 @@ def attribute_docs(owner: type) -> dict[str, str]:
 
 
 def codes_raised(function: Callable[..., Any]) -> list[DomainCode]:
-    """Return the domain codes that a tool, and what it calls of this package, names; in the order of the enum."""
+    """Return the domain codes that occur in a tool and in what it calls, in the order of the enum."""
     seen: set[CodeType] = set()
     names: set[str] = set()
     waiting = [function]
@@ -69,7 +69,9 @@ def _names(code: CodeType) -> Iterator[str]:
 
 def tools_page() -> str:
     """Return ``tools.md``."""
-    offered = {name: [each.id for each in environments().values() if name in each.tool_names] for name in TOOLS}
+    offered = {
+        name: [each.about.id for each in environments().values() if name in each.about.tool_names] for name in TOOLS
+    }
     parts = [
         NOTE,
         "# Tools\n",
@@ -188,7 +190,7 @@ def _setting_type(field: FieldInfo) -> str:
     if get_origin(field.annotation) is dict:
         return "JSON object"
     stated = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
-    # The choices of an optional Literal lie one level deeper.
+    # The choices of an optional Literal are one level deeper.
     kinds = [choice for kind in stated for choice in (get_args(kind) or (kind,))]
     if kinds[0] not in _TYPE_NAMES:
         return " or ".join(f"`{choice}`" for choice in kinds)

@@ -1,7 +1,8 @@
 """Measures the indexes of `docs/scale.md`: `python pages/index_choice.py [PRODUCTS ...]`.
 
-Vectors are those of the procedural catalog at 50,000 products; of more, each is one of them with noise, because a
-larger catalog takes long to invent. Queries are a few words of a title. Times are processor time of one thread.
+The vectors are those of the procedural catalog with 50,000 products. For more products each vector is one of these with
+noise added, because a larger catalog takes long to generate. Queries are a few words of a title. Times are CPU time of
+one thread.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,9 +32,9 @@ from ecom_rlve.streams import stream
 SIZES = (10_000, 100_000, 200_000, 500_000, 2_000_000)
 BASE = 50_000
 NOISE = 1.5
-"""Standard deviation of what is added to each element."""
+"""Standard deviation of the noise on each element."""
 DEPTH = 256
-"""Rows that a page's search takes."""
+"""Number of rows that a search fetches."""
 FILTERS = {"none": None, "1 %": 100, "10 %": 10, "50 %": 2}
 Result = TypeVar("Result")
 
@@ -49,7 +51,7 @@ def shelf() -> tuple[NDArray[np.int8], NDArray[np.float32]]:
 
 
 def grown(vectors: NDArray[np.int8], size: int) -> NDArray[np.int8]:
-    """Return ``size`` vectors: those given, then others like them."""
+    """Return ``size`` vectors: the given ones, then others like them."""
     rng = stream(0, "index choice", str(size))
     parts = [vectors[:size]]
     for start in range(len(vectors), size, BASE):
@@ -73,10 +75,10 @@ def measure(name: str, index: VectorIndex, exact: FlatIndex, queries: NDArray[np
         found, wanted, times = [], [], []
         for query in queries[:100]:
             if rows is None:
-                some, seconds = timed(lambda query=query: index.search(query, DEPTH))
+                some, seconds = timed(partial(index.search, query, DEPTH))
                 wanted.append(exact.search(query, FIRST))
             else:
-                some, seconds = timed(lambda query=query, rows=rows: index.search_subset(query, rows, DEPTH))
+                some, seconds = timed(partial(index.search_subset, query, rows, DEPTH))
                 wanted.append(exact.search_subset(query, rows, FIRST))
             found.append(some[:FIRST])
             times.append(seconds)
@@ -93,17 +95,13 @@ def main(sizes: list[int]) -> None:
         some = grown(vectors, size)
         with tempfile.TemporaryDirectory() as room:
             files = [Path(room, name) for name in ("flat", "lists")]
-            flat, seconds = timed(lambda some=some: flat_index(some))
+            flat, seconds = timed(partial(flat_index, some))
             faiss.write_index(flat, os.fspath(files[0]))
             exact = FlatIndex(files[0], "")
             megabytes = [path.stat().st_size / 1e6 for path in files if path.exists()]
             print(f"{measure('flat', exact, exact, queries)} | {megabytes[0]:.0f} | {seconds:.1f} |", flush=True)
-            (centroids, list_of_row), cluster_seconds = timed(lambda some=some: clustered(some, 1))
-            lists, list_seconds = timed(
-                lambda some=some, centroids=centroids, list_of_row=list_of_row: inverted_lists(
-                    some, len(centroids), list_of_row
-                )
-            )
+            (centroids, list_of_row), cluster_seconds = timed(partial(clustered, some, 1))
+            lists, list_seconds = timed(partial(inverted_lists, some, len(centroids), list_of_row))
             faiss.write_index(lists, os.fspath(files[1]))
             index = InvertedIndex(files[1], exact, centroids, list_of_row, 1)
             probes_for(index, exact, queries)

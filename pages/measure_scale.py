@@ -1,7 +1,7 @@
 """Measure a catalog of two million products and write the figures into ``docs/scale.md``.
 
-``python pages/measure_scale.py [OPTIONS]`` passes its options on to ``python -m ecom_rlve.evaluation.bench.scale``:
-some ten minutes, some five where ``--store`` names a catalog that is there.
+``python pages/measure_scale.py [OPTIONS]`` passes its options on to ``python -m ecom_rlve.evaluation.bench.scale``. It
+takes about ten minutes, or five if ``--store`` names a catalog that exists.
 """
 
 from __future__ import annotations

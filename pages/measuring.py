@@ -1,53 +1,42 @@
-"""Counting what episodes were drawn to be: the rows of the difficulty tables.
+"""Counting how episodes were drawn: the rows of the difficulty tables.
 
-A row's measure is a pair of sums over the episodes, (how many did, out of how many); the cell is their quotient.
+A row is measured as two sums over the episodes, (how many did, out of how many); its cell shows their quotient.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from describing import Count, Counts, Row
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.client.text import render
-from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.customer.customer import Customer
+from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import one_at_a_time
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.models import Style
 
 _BYTES_A_TOKEN = 4
-Count = tuple[float, float]
-"""How many did, out of how many; for a mean: the sum, and the number of episodes."""
-Counts = dict[str, Count]
-
-
-class Row(NamedTuple):
-    """One row of a table."""
-
-    key: str
-    """Name of its count."""
-    says: str
-    formula: str
-    value: Callable[[Axes], float]
-    """What the formula gives; nan where it has no number."""
 
 
 def episode(shop: Shop, env_id: str, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
-    """Return an episode with single axes overridden."""
+    """Return an episode in which single axes are overridden."""
     return Episode(shop, EpisodeSpec(env_id, d, seed, style=style, axes=tuple(sorted(axes.items()))), "measured")
 
 
 def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
-    """Count what all environments share, in one episode and those that differ from it in a single axis."""
+    """Count what all environments share, in one episode and in others that differ from it in a single axis."""
     plain = episode(shop, env_id, d, seed)
-    scenario = plain.scenario
+    world = plain.world
     silent, loud = (episode(shop, env_id, d, seed, p_noise=p).opening.user_message for p in (0.0, 1.0))
-    plans = [part.stockout for _, part in _parts(plain) if part.stockout is not None]
+    plans = [intent.stockout.plan for intent in plain.scenario.intents if intent.stockout is not None]
     counts: Counts = {
         "left out": _left_out(plain),
         "sells out": (sum(plan.hits for plan in plans), len(plans)),
@@ -58,13 +47,13 @@ def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
         "turns": (plain.t_max, 1),
         "depth": (plain.axes.top_k, 1),
         "calls": (plain.axes.b_tool, 1),
-        "redraws": (scenario.redraws, 1),
-        "orders": (len(scenario.world.orders), 1),
+        "redraws": (plain.scenario.redraws, 1),
+        "orders": (len(world.orders), 1),
     }
-    if "catalog_search" in plain.environment.tool_names:
-        args = SearchArgs(query=scenario.subjects[-1].plural or "products")
-        found, _ = ranked_page(scenario.world, args)
-        undisturbed, _ = ranked_page(episode(shop, env_id, d, seed, eps_rank=0.0).scenario.world, args)
+    if "catalog_search" in plain.environment.about.tool_names:
+        args = SearchArgs(query=plain.scenario.intents[-1].subjects[-1].plural or "products")
+        found, _ = ranked_page(world, args)
+        undisturbed, _ = ranked_page(episode(shop, env_id, d, seed, eps_rank=0.0).world, args)
         counts["replaced"] = (_differing(found, undisturbed), len(found))
     return counts
 
@@ -73,49 +62,38 @@ def solved(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> float:
     """Play an environment's own solution to the end and return r_total."""
     played = episode(shop, env_id, d, seed, style)
     while True:
-        observation = played.step(one_at_a_time(played.environment.solve(played.scenario), style))
+        observation = played.step(one_at_a_time(played.solve(), style))
         if observation.result is not None:
             return observation.result.r_total
 
 
 class ExpertPlay(NamedTuple):
-    """What an episode of the expert came to."""
+    """The result of an episode of the expert."""
 
     tokens: float
-    """Its length as text, read and written together, at four bytes a token."""
+    """Tokens read and written, at four bytes of text each."""
     sold_out: int
     """Errands in which a wanted thing sold out."""
     could: int
-    """Errands in which something could."""
+    """Errands in which something could sell out."""
 
 
 def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> ExpertPlay:
     """Play the expert to the end."""
     played = episode(shop, env_id, d, seed, style)
-    agent, seen, size = make_agent("expert", env_id, seed), played.opening, 0
+    agent, seen, size = make_expert(env_id), played.opening, 0
     while not seen.done:
-        action = agent.act(StepResult(seen, seen.reward, seen.done, played.metadata))
+        action = agent.act(StepResult(seen, seen.reward, seen.done, with_acts(played.metadata, played.acts)))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
-    plans = [part.stockout for _, part in _parts(played) if part.stockout is not None]
+    plans = [intent.stockout.plan for intent in played.scenario.intents if intent.stockout is not None]
     return ExpertPlay(size / _BYTES_A_TOKEN, sum(plan.fired and plan.hits for plan in plans), len(plans))
 
 
-def _parts(played: Episode) -> Iterator[tuple[Any, Scenario[Any]]]:
-    """Yield what was drawn: the errands of a journey, else the episode itself; with the customer of each."""
-    scenario = played.scenario
-    intents = getattr(scenario.goal, "intents", None)
-    if intents is None:
-        yield played.environment.customer(scenario, scenario.world.streams), scenario
-        return
-    for intent in intents:
-        yield intent.environment.customer(intent.scenario, intent.streams), intent.scenario
-
-
 def _left_out(played: Episode) -> Count:
-    parts = list(_parts(played))
-    could = sum(not slot.is_essential for _, scenario in parts for slot in scenario.slots)
-    return sum(customer.left_out for customer, _ in parts), could
+    intents = played.scenario.intents
+    could = sum(not slot.is_essential for intent in intents for slot in intent.slots)
+    return sum(Customer(intent).left_out for intent in intents), could
 
 
 def _differing(one: Sequence[object], other: Sequence[object]) -> int:

@@ -1,7 +1,7 @@
-"""The episodes that the pages show: found by search, so that they can be found again when drawings change.
+"""The episodes that the pages show. They are found by search, so they can be found again when draws change.
 
-Each is played here in process, by a plan a reader could have made from the conversation alone but for telling the
-wanted product among those shown.
+Each is played here in process. A reader could make the same plan from the conversation alone, except for knowing which
+of the shown products is the wanted one.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Play:
 
 
 def first_play(shop: Shop) -> Play:
-    """Return a three-turn episode: everything said at once, one product, no variant asked for."""
+    """Return a three-turn episode: one product, everything is said at once, no particular variant is wanted."""
     for seed in range(_SEEDS):
         started = _episode(shop, 1, seed)
-        goal: CartGoal = started.scenario.goal
+        goal: CartGoal = started.intent.goal
         (item,) = goal.items
         if item is None or item.variant is not None or item.quantity < 2 or _left_out(started):
             continue
@@ -62,7 +62,7 @@ def asking_play(shop: Shop) -> Play:
     """Return an episode with two items in which a variant and at most two other facts must be asked for."""
     for seed in range(_SEEDS):
         started = _episode(shop, 3, seed)
-        goal: CartGoal = started.scenario.goal
+        goal: CartGoal = started.intent.goal
         items = [item for item in goal.items if item is not None]
         left = _left_out(started)
         has_one_variant = sum(item.variant is not None for item in items) == 1
@@ -76,7 +76,7 @@ def asking_play(shop: Shop) -> Play:
 
 
 def tool_by_tool(play: Play) -> Play:
-    """Return the same episode for a tool-at-a-time client: one call an action, the turn held open between them."""
+    """Return the same episode for a tool-at-a-time client: one call in each action, and turns stay open between."""
     actions: list[Action] = []
     for number, action in enumerate(play.actions[:-1]):
         actions += [{"tool_calls": [call], "end_turn": False} for call in action["tool_calls"]]
@@ -93,18 +93,18 @@ def _episode(shop: Shop, d: int, seed: int, **axes: float) -> Episode:
 
 
 def _left_out(started: Episode) -> list[Slot]:
-    scenario = started.scenario
-    (act,) = Customer(started.environment, scenario, scenario.world.streams).open()
+    intent = started.intent
+    (act,) = Customer(intent).open()
     said = {(item, fact.slot) for item, mention in enumerate(act.mentions) for fact in mention.facts}
-    return [slot for slot in scenario.slots if (slot.item, slot.name) not in said]
+    return [slot for slot in intent.slots if (slot.item, slot.name) not in said]
 
 
 def _search(started: Episode, item: int, unsaid: list[Slot]) -> Action:
     """Return a search in the words that the customer used of an item."""
-    said = [slot for slot in started.scenario.slots if slot.item == item and slot not in unsaid]
+    said = [slot for slot in started.intent.slots if slot.item == item and slot not in unsaid]
     values = {slot.name: slot.fact.constraint.value for slot in said}
     words = [value for name, value in values.items() if isinstance(value, str) and name not in ("brand", "variant")]
-    args = {"query": " ".join([*words, started.scenario.subjects[item].plural])}
+    args = {"query": " ".join([*words, started.intent.subjects[item].plural])}
     if "brand" in values:
         args["brand"] = str(values["brand"])
     return {"name": "catalog_search", "args": {**args, "limit": 3}}
@@ -119,7 +119,7 @@ def _three_turns(started: Episode, item: WantedItem) -> Iterator[Action]:
 def _asking_turns(started: Episode, items: list[WantedItem], left: list[Slot]) -> Iterator[Action]:
     searches = [_search(started, number, left) for number in range(len(items))]
     yield {"assistant_message": " ".join(_question(started, slot) for slot in left), "tool_calls": searches}
-    ids = started.scenario.world.shop.catalog.ids
+    ids = started.intent.world.shop.catalog.ids
     reads = [{"product_id": ids[item.row]} for item in items if item.variant is not None]
     yield {"tool_calls": [{"name": "catalog_get_variants", "args": args} for args in reads]}
     yield {"tool_calls": [_add(started, item) for item in items]}
@@ -127,14 +127,14 @@ def _asking_turns(started: Episode, items: list[WantedItem], left: list[Slot]) -
 
 
 def _add(started: Episode, item: WantedItem) -> Action:
-    args: dict[str, Any] = {"product_id": started.scenario.world.shop.catalog.ids[item.row]}
+    args: dict[str, Any] = {"product_id": started.intent.world.shop.catalog.ids[item.row]}
     if item.variant is not None:
         args["variant_id"] = item.variant.id
     return {"name": "cart_add", "args": {**args, "quantity": item.quantity}}
 
 
 def _question(started: Episode, slot: Slot) -> str:
-    subject = started.scenario.subjects[slot.item]
+    subject = started.intent.subjects[slot.item]
     if slot.name == "quantity":
         return f"How many {subject.plural} would you like?"
     attribute = slot.fact.constraint.attribute
@@ -144,18 +144,20 @@ def _question(started: Episode, slot: Slot) -> str:
 
 def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
     """Play a plan; None unless each product was shown before it was used, the cart confirmed and all is correct."""
-    goal: CartGoal = started.scenario.goal
+    goal: CartGoal = started.intent.goal
     taken: list[Action] = []
     observation: Observation = started.opening
     for action in actions:
         taken.append(action)
         observation = started.step(action)
-        shown = started.scenario.world.shown
+        shown = started.intent.world.shown
         if any(item is not None and item.row not in shown for item in goal.items):
             return None
-    result = observation.result
+    result, stockout = observation.result, started.intent.stockout
     caused = len(taken) - 2
-    if result is None or not result.is_correct or started.customer_caused != caused or started.scenario.stockout.hits:
+    if result is None or not result.is_correct or started.customer_caused != caused:
+        return None
+    if stockout is None or stockout.plan.hits:
         return None
     if "'" in json.dumps(taken):
         return None
@@ -164,7 +166,7 @@ def _played(started: Episode, actions: Iterator[Action]) -> Play | None:
 
 def _in_words(started: Episode, goal: CartGoal) -> str:
     parts = []
-    for item, subject in zip(goal.items, started.scenario.subjects, strict=True):
+    for item, subject in zip(goal.items, started.intent.subjects, strict=True):
         assert item is not None
         variant = f" in {item.variant.value}" if item.variant else ""
         parts.append(f"{subject.singular}{variant} ×{item.quantity}")
@@ -172,7 +174,7 @@ def _in_words(started: Episode, goal: CartGoal) -> str:
 
 
 def _is_quiet(shop: Shop, play: Play) -> bool:
-    """Tell whether nobody mistypes: the same episode without noise reads the same."""
+    """Say whether there is no typing error: the same episode without noise has the same words."""
     noisy, silent = _episode(shop, play.difficulty, play.seed), _episode(shop, play.difficulty, play.seed, p_noise=0.0)
     heard = [(noisy.step(action).user_message, silent.step(action).user_message) for action in play.actions]
     return noisy.opening.user_message == silent.opening.user_message and all(one == other for one, other in heard)

@@ -1,67 +1,58 @@
-"""The episodes that ``docs/environments.md`` shows: the expert's shortest ones, with their rewards worked out."""
+"""The episodes that ``docs/environments.md`` shows: the expert's shortest ones, with the sums of their rewards."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import httpx
 from blocks import Keep, Mentioning, table
+from describing import described
 from exchanges import transcript
 from played_episodes import Play
-from reward_sums import task_reward
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 
 _SEEDS = 60
-_AT = {"PD": 2, "SUB": 3, "RETURN": 3, "STATUS": 3, "POLICY": 3, "BUNDLE": 3, "JOURNEY": 2}
-"""Difficulty of the episode shown; CART has a page of its own."""
 _TEXT = 700
-"""Characters of a policy section that are shown: all of it."""
+"""So many characters of a policy section are shown: all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An episode that the expert played, over."""
+    """An episode that the expert has played to the end."""
 
     episode: Episode
     actions: tuple[dict[str, Any], ...]
 
     @property
     def play(self) -> Play:
-        """The episode, to be played again."""
+        """The episode's actions, to be played again."""
         spec = self.episode.spec
         return Play(spec.difficulty, spec.seed, self.actions, env_id=spec.env_id)
 
     @property
     def length(self) -> int:
-        """Characters of the conversation without the tools' results."""
+        """Characters of the conversation, without the results of tools."""
         return sum(len(message.content) for message in self.episode.state().messages if message.role != "tool")
 
 
-_WANTED: Mapping[str, Callable[[Shown], bool]] = {
-    "RETURN": lambda shown: shown.episode.goal_json()["eligible"],
-    "JOURNEY": lambda shown: (
-        not {"CART", "BUNDLE", "PD", "SUB"} & {intent["intent"] for intent in shown.episode.goal_json()["intents"]}
-    ),
-}
-"""What an environment's episode must be like to show what it is about, or to be short enough for a page."""
-
-
 def shortest(shop: Shop, env_id: str) -> Shown:
-    """Return the shortest of the first episodes in which the expert is right and the customer tells what they left out.
+    """Return the shortest of the first episodes in which the expert asks for something left out and is right.
 
-    Raises ``LookupError`` where there is none.
+    Raises ``LookupError`` if there is none.
     """
-    played = (_played(shop, EpisodeSpec(env_id, _AT[env_id], seed)) for seed in range(_SEEDS))
-    fitting = [shown for shown in played if _is_telling(shown) and _WANTED.get(env_id, lambda _: True)(shown)]
+    wanted = described()[env_id]
+    played = (_played(shop, EpisodeSpec(env_id, wanted.difficulty, seed)) for seed in range(_SEEDS))
+    fitting = [shown for shown in played if _is_telling(shown) and wanted.shows(shown.episode.goal_json())]
     if not fitting:
         raise LookupError(f"no seed below {_SEEDS} gives a {env_id} episode to show")
     return min(fitting, key=lambda shown: (shown.length, shown.episode.spec.seed))
@@ -69,25 +60,25 @@ def shortest(shop: Shop, env_id: str) -> Shown:
 
 def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
     episode = Episode(shop, spec, "shown")
-    agent = make_agent("expert", spec.env_id, spec.seed)
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    agent = make_expert(spec.env_id)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     actions = []
     while not step.done:
         action = {name: value for name, value in agent.act(step).items() if value not in ("", [])}
         actions.append(action)
         seen = episode.step(action)
-        step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+        step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
     return Shown(episode, tuple(actions))
 
 
 def _is_telling(shown: Shown) -> bool:
     episode = shown.episode
-    caused = episode.customer_caused - (len(getattr(episode.scenario.goal, "intents", ())) or 1) + 1
+    caused = episode.customer_caused - len(episode.scenario.intents) + 1
     return episode.result is not None and episode.result.is_correct and caused > 0
 
 
 def keep_of(play: Play) -> Keep:
-    """Return what to show of tool results: of long lists those entries that the agent does something with."""
+    """Return what to show of tool results: of long lists only the entries that the agent uses."""
     names = frozenset(_ids(play.actions))
     named = {**dict.fromkeys(("product_id", "section_id")), "title": 56, "snippet": 40}
     card = {**named, **dict.fromkeys(("price", "rating", "ship_days", "in_stock"))}
@@ -117,11 +108,12 @@ def _ids(value: Any, key: str = "") -> Iterator[str]:
 
 
 def by_hand(shown: Shown) -> str:
-    """Return the reward worked out; raises where it is not what the episode said."""
+    """Return the sums for the reward; raises if the result is not what the episode said."""
     episode, result = shown.episode, shown.episode.result
+    reward = described()[episode.spec.env_id].reward
     assert result is not None
-    answer = shown.actions[-1]["answer"]
-    said, r_task = task_reward(episode.spec.env_id, episode.scenario, answer)
+    assert reward is not None
+    said, r_task = reward(episode, shown.actions[-1]["answer"])
     turns, effective, t_max = result.turns, result.effective_turns, episode.t_max
     r_eff = max(Fraction(-1), 1 - Fraction(2 * (effective - 1), t_max - 1))
     total = Fraction(3, 4) * r_task + Fraction(15, 100) * r_eff
@@ -141,18 +133,18 @@ def by_hand(shown: Shown) -> str:
 def at_a_glance(env_id: str) -> str:
     """Return an environment's tools and answer fields."""
     found = environments()[env_id]
-    fields = [name for name in found.answer_schema()["properties"] if name != "done"]
-    tools = ", ".join(f"`{name}`" for name in found.tool_names)
+    fields = [name for name in found.about.answer_schema["properties"] if name != "done"]
+    tools = ", ".join(f"`{name}`" for name in found.about.tool_names)
     given = ", ".join(f"`{name}`" for name in fields) or "nothing: the cart is the answer"
     return f"**Tools** ([reference](tools.md)): {tools}.\n\n**Answer**, beside `done`: {given}."
 
 
 def environment_blocks(http: httpx.Client, shop: Shop) -> dict[str, str]:
-    """Return the blocks of ``environments.md`` but for the difficulty tables."""
+    """Return the blocks of ``environments.md`` except for the difficulty tables."""
     blocks = {}
-    for env_id in environments():
+    for env_id, section in described().items():
         blocks[f"{env_id} glance"] = at_a_glance(env_id)
-        if env_id not in _AT:
+        if section.reward is None:
             continue
         shown = shortest(shop, env_id)
         blocks[f"{env_id} transcript"], _ = transcript(http, shown.play, keep=keep_of(shown.play))

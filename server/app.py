@@ -1,4 +1,4 @@
-"""The application: settings in, ASGI out. ``create_app`` is the only constructor, and importing builds nothing."""
+"""The application. ``create_app(settings)`` is the only way to make one; importing this module builds nothing."""
 
 from __future__ import annotations
 
@@ -29,15 +29,18 @@ from ecom_rlve.server.voices import require_model
 
 _REAP_EVERY_S = 30.0
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
-"""Objects made and kept before the young ones among them are looked at: about two milliseconds' work where templates
-speak. Requests to a model leave tasks and tracebacks behind, which cost a hundred times as much each."""
+"""A collection of young objects starts when so many were made and kept. With templates it takes about two milliseconds.
+Requests to a model leave tasks and tracebacks behind, each of which costs a hundred times as much."""
 _GC_GENERATIONS = (20, 20)
-# Not __name__: that is "__main__" where this module is run.
+# Not __name__, which is "__main__" if this module is run.
 _logger = logging.getLogger("ecom_rlve.server")
 
 
 class _Api(FastAPI):
-    """FastAPI whose OpenAPI also holds the bodies that the handlers parse themselves."""
+    """FastAPI whose OpenAPI document also holds the request bodies, which the handlers parse themselves.
+
+    Why they do is told in :mod:`ecom_rlve.server.transport.routes`.
+    """
 
     def openapi(self) -> dict[str, Any]:
         """Return the OpenAPI document."""
@@ -59,8 +62,8 @@ def create_app(
     Args:
         settings: what the operator chose.
         shop: an open shop; None opens ``settings.catalog`` here and now.
-        now: the clock of the idle expiry, in seconds.
-        voice: words the customers in place of the one that ``settings`` asks for.
+        now: clock in seconds, by which idle episodes expire.
+        voice: words the customers instead of the voice that ``settings`` ask for.
     """
     service = Service(settings, shop or Shop.open(settings.catalog, settings.cache_dir), now, voice)
 
@@ -113,7 +116,7 @@ async def _reap(service: Service) -> None:
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
-    """Return how uvicorn serves: pings that a stalled trainer survives, no compression, short log lines.
+    """Return uvicorn's configuration: pings that a stalled trainer survives, no compression, short log lines.
 
     ``changes`` replace single options of uvicorn.
     """
@@ -125,7 +128,7 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
         "access_log": settings.access_log,
-        # Of uvicorn's own lines below a warning, nearly all are one per socket.
+        # Nearly all of uvicorn's lines below a warning are one per socket.
         "log_level": settings.log_level if settings.access_log else "warning",
         "log_config": _log_config(settings.log_level.upper()),
         "server_header": False,
@@ -142,19 +145,19 @@ def serve(settings: Settings, *, shop: Shop | None = None) -> None:
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
-    """Keep garbage collection from walking the catalog, which stays, and live episodes over and over.
+    """Keep the garbage collector from walking through the catalog and live episodes again and again.
 
-    The young are looked at whenever ``objects`` were made and kept.
+    The catalog is never collected. Young objects are looked at each time that ``objects`` were made and kept.
 
-    Each step leaves some objects behind in its episode's log; at Python's own threshold these alone make a collection
-    every few dozen steps, a quarter of a step's cost.
+    Each step leaves some objects in its episode's log. With Python's own threshold these alone cause a collection every
+    few dozen steps, which adds a quarter to the cost of a step.
     """
     gc.freeze()
     gc.set_threshold(objects, *_GC_GENERATIONS)
 
 
 def main() -> None:
-    """Serve as the process environment says."""
+    """Serve with the settings of the process environment."""
     serve(Settings())
 
 

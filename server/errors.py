@@ -1,4 +1,4 @@
-"""What goes wrong between a client and its episode, and the one table that says how each fault is answered.
+"""Errors between a client and its episode, and the only table that says how each of them is answered.
 
     ServerError
     ├── InvalidJsonError          not JSON
@@ -15,10 +15,11 @@
     ├── RequestConflictError
     ├── SimulatorUnavailableError  the customer's model does not answer
     ├── EpisodeLiveError          a trace was asked for too early
-    └── AnswerError               our own answer is unfit to be sent
+    └── AnswerError               our own answer cannot be sent
 
-Foreign errors (``ecom_rlve.envs``, pydantic, starlette) are translated here and nowhere else. What is not in the
-table is a fault of ours: the client gets an id, the log gets the id and the place, and neither gets a value.
+Errors of ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is not in the
+table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither gets a
+value.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
 
 RETRY_AFTER_S = 5
+# Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
 _MAX_LOCATION = 100
@@ -69,7 +71,7 @@ class UnknownFrameError(ServerError):
 
 
 class PayloadTooLargeError(ServerError):
-    """The body or frame exceeds the limit; what came was not kept."""
+    """The body or frame exceeds the limit and was not kept."""
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"at most {limit} bytes are accepted")
@@ -113,11 +115,11 @@ class SimulatorUnavailableError(ServerError):
 
 
 class EpisodeLiveError(ServerError):
-    """What was asked for can be told only once the episode has ended."""
+    """What was asked for is only told after the episode has ended."""
 
 
 class AnswerError(ServerError):
-    """An answer of ours holds what JSON cannot carry; it is not sent."""
+    """An answer of ours holds a value that JSON cannot express; it is not sent."""
 
 
 class Row(NamedTuple):
@@ -128,7 +130,7 @@ class Row(NamedTuple):
     frame: ErrorCode
     """``code`` of a WebSocket error frame: one of OpenEnv's."""
     code: ErrorCode
-    """``code`` over HTTP; the stable token of a frame."""
+    """``code`` over HTTP, and the ``token`` of a frame."""
 
 
 _EXECUTION = ErrorCode.EXECUTION_ERROR
@@ -165,12 +167,12 @@ TABLE: Mapping[type[Exception], Row] = {
 
 @dataclass(frozen=True)
 class Fault:
-    """An error as a client is told of it."""
+    """An error as a client sees it."""
 
     row: Row
     message: str
     errors: list[dict[str, Any]] | None = None
-    """Field by field; holds no value that was sent."""
+    """Field by field, without any value that was sent."""
     headers: dict[str, str] = field(default_factory=dict)
     extra: dict[str, Any] = field(default_factory=dict)
     """Further fields of a frame."""
@@ -184,7 +186,7 @@ class Fault:
         return Response(body, self.row.status, self.headers, media_type="application/json")
 
     def frame(self) -> str:
-        """Return the WebSocket frame: OpenEnv's code, and our own condition as the message's first word."""
+        """Return the WebSocket frame: OpenEnv's code, and our own code as the first word of the message."""
         own = self.row.code != self.row.frame
         message = f"{self.row.code}: {self.message}" if own else self.message
         data: dict[str, Any] = {"message": message, "code": self.row.frame, "token": self.row.code, **self.extra}
@@ -194,7 +196,7 @@ class Fault:
 
 
 def translate(error: Exception) -> Fault:
-    """Return what a client is told of ``error``; a fault of ours is logged under the id that is told."""
+    """Return what a client sees of ``error``; a fault of ours is logged with the id that the client gets."""
     if isinstance(error, HTTPException):
         return _of_framework(error)
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), _INTERNAL)
@@ -224,7 +226,7 @@ def _of_framework(error: HTTPException) -> Fault:
 
 
 def _cleaned(errors: Iterable[Any]) -> list[dict[str, Any]]:
-    """Keep place, kind and message of the first errors: short, plain JSON, and nothing of the input's values."""
+    """Keep place, kind and message of the first errors: short, plain JSON, without values of the input."""
     kept = []
     for error, _ in zip(errors, range(_MAX_ERRORS), strict=False):
         place = [part if isinstance(part, int) else str(part)[:_MAX_LOCATION] for part in error["loc"]]
@@ -239,7 +241,7 @@ def _summary(errors: list[dict[str, Any]]) -> str:
 
 
 def _logged(error: Exception) -> str:
-    """Log the kind of ``error`` and its places in the code, never its message: that may hold a goal's value."""
+    """Log the kind of ``error`` and its places in the code, but no message: it may hold a value of a goal."""
     fault_id = secrets.token_hex(8)
     frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])
     places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in frames)

@@ -1,4 +1,4 @@
-"""What an operator watches, in Prometheus' text format. Each service has its own; nothing is global."""
+"""Figures for an operator, in Prometheus' text format. Each service has its own figures; nothing is global."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from ecom_rlve.envs.customer.outcome import Outcome
 
 _LAG_EVERY_S = 0.05
+# A border lies at 50 ms, below which 99 of 100 should be.
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
+# Up to the seconds that a reply waits for its words by default.
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 
@@ -18,7 +20,7 @@ class Metrics:
     """The figures of one service."""
 
     def __init__(self, live_sessions: Callable[[], int], readable_episodes: Callable[[], int]) -> None:
-        """The two are read whenever the figures are."""
+        """The two functions are called whenever the figures are read."""
         self._registry = CollectorRegistry()
         self._wordings = Counter(
             "ecom_rlve_wordings",
@@ -45,11 +47,11 @@ class Metrics:
         self._gauge("ecom_rlve_readable_episodes", "Episodes that can be read, live and ended", readable_episodes)
 
     def watch_breaker(self, is_open: Callable[[], bool]) -> None:
-        """Show whether the customer's model is left alone after failures."""
+        """Show whether the customer's model is not asked at present, after repeated failures."""
         self._gauge("ecom_rlve_model_breaker_open", "1 while the model is left alone after failures", is_open)
 
     def count_wording(self, outcome: Outcome) -> None:
-        """Count an utterance."""
+        """Count a message of a customer by where its words came from."""
         self._wordings.labels(outcome.value).inc()
 
     def count_infra_error(self) -> None:

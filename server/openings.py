@@ -1,8 +1,8 @@
-"""Openings worded ahead of time: a reset that leaves the seed to the server does not wait for the model.
+"""First messages worded ahead of time, so that a reset that leaves the seed to the server need not wait for the model.
 
-For each environment and difficulty that is asked for, a few seeds are kept whose first message has its words. Every
-one of them is dealt in the end, whatever became of its words, so that no kind of goal is met more often than it is
-drawn.
+For each environment and difficulty that resets ask for, a few seeds are kept whose first message is worded already. In
+the end every one of them is given to a reset, even if the wording failed. So no kind of goal comes up more often than
+it is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ecom_rlve.envs.episode.episode import EpisodeSpec
 from ecom_rlve.envs.errors import EnvsError
 
 SEEDS = 2**53
-"""Seeds drawn by a server stay exact in clients whose numbers are doubles."""
+"""Seeds that a server draws are below this, so that they stay exact in clients whose numbers are doubles."""
 
 
 @dataclass(slots=True)
@@ -34,7 +34,7 @@ class Openings:
     """Seeds whose openings are worded. Belongs to one event loop."""
 
     def __init__(self, ahead: int, at_once: int, prepare: Callable[[EpisodeSpec], Awaitable[None]]) -> None:
-        """Keep ``ahead`` seeds of each kind of episode; ``prepare`` words an opening, ``at_once`` of them together."""
+        """Keep ``ahead`` seeds of each kind of episode; ``prepare`` words an opening, at most ``at_once`` at a time."""
         self._ahead = ahead
         self._room = asyncio.Semaphore(at_once)
         self._prepare = prepare
@@ -42,9 +42,9 @@ class Openings:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def deal(self, spec: EpisodeSpec) -> int | None:
-        """Return a seed for an episode that is otherwise ``spec``, and have others prepared; None where none is ready.
+        """Return a prepared seed for an episode like ``spec``, and start preparing others; None if none is ready.
 
-        Episodes with axes of their own are prepared for nobody: there is no end of them.
+        Episodes with overridden axes are not prepared: there are too many combinations.
         """
         if not self._ahead or spec.axes:
             return None
@@ -59,7 +59,7 @@ class Openings:
         return seed
 
     async def aclose(self) -> None:
-        """Give up what is being prepared."""
+        """Stop preparing."""
         tasks = tuple(self._tasks)
         for task in tasks:
             task.cancel()
@@ -68,7 +68,7 @@ class Openings:
     async def _fill(self, kind: EpisodeSpec, shelf: _Shelf) -> None:
         seed = secrets.randbelow(SEEDS)
         try:
-            # Without a model, or for a seed that cannot be served, the reset will meet the error and tell it.
+            # If the model fails or the seed cannot be served, the reset will get the same error and report it.
             with suppress(VoiceError, EnvsError):
                 async with self._room:
                     await self._prepare(replace(kind, seed=seed))

@@ -34,5 +34,5 @@ def _told(record: Record) -> LiveEpisode:
         split=spec.split,
         style=spec.style,
         format=spec.format,
-        step_count=episode.steps,
+        step_count=episode.log.taken,
     )

@@ -1,4 +1,4 @@
-"""What outlives an episode: the curricula of runs, and the groups whose resets share one episode.
+"""What lives longer than an episode: the curricula of runs, and the groups whose resets share one episode.
 
 Everything here runs on the event loop and never waits.
 """
@@ -18,17 +18,19 @@ from ecom_rlve.models import ResetRequest
 from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
 from ecom_rlve.server.openings import SEEDS
 
+# As long as an idle episode is kept by default.
 _GROUP_TTL_S = 3600.0
+# A client may name as many groups as it likes, at the cost of a reset each; the oldest go.
 _MOST_GROUPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """What a reset resolved to."""
+    """The episode that a reset gets, and who counts it."""
 
     spec: EpisodeSpec
     run_id: str | None
-    """The run whose curriculum drew the difficulty and counts the episode; None where none does."""
+    """The run whose curriculum drew the difficulty and counts the episode; None if none does."""
 
 
 @dataclass(slots=True)
@@ -43,8 +45,8 @@ class Runs:
     """Curricula by run and open groups by (run, group)."""
 
     def __init__(self, shop: Shop, now: Callable[[], float], deal: Callable[[EpisodeSpec], int | None]) -> None:
-        """``now`` is a monotonic clock in seconds, for the expiry of groups; ``deal`` returns a seed that is better
-        than any for an episode whose seed is left to the server, None where there is none.
+        """``now`` is a monotonic clock in seconds, for the expiry of groups. ``deal`` returns a seed whose first
+        message is worded already, or None; it is asked when a reset leaves the seed to the server.
         """
         self._shop = shop
         self._now = now
@@ -53,7 +55,7 @@ class Runs:
         self._groups: dict[tuple[str, str], _Group] = {}
 
     def curriculum(self, run_id: str) -> Curriculum:
-        """Return the curriculum of a run, a new one where the run is new."""
+        """Return the curriculum of a run, a new one if the run is new."""
         return self._curricula.setdefault(run_id, Curriculum())
 
     def resolve(self, request: ResetRequest, env: str | None) -> Assignment:
@@ -72,7 +74,7 @@ class Runs:
         if group is None or group.left < 1 or self._now() - group.made_at > _GROUP_TTL_S:
             self._forget_old_groups()
             group = _Group(self._drawn(request, fixed), request.group_size, request.group_size, self._now())
-            # Behind all others, also where it takes the place of an old one: groups are kept by age.
+            # Groups are kept in order of age, so a new one goes to the end, even if it replaces one of the same name.
             self._groups.pop(key, None)
             self._groups[key] = group
         _require_agreement(request, fixed, group.assignment.spec)
@@ -80,7 +82,7 @@ class Runs:
         return group.assignment
 
     def give_back(self, request: ResetRequest) -> None:
-        """Let the group of a reset that came to nothing hold one more; one that holds none yet is forgotten."""
+        """Let a group serve one reset more, after a reset failed. A group that has served none is forgotten."""
         key = (request.run_id, request.group_id or "")
         group = self._groups.get(key)
         if group is not None and request.group_id is not None:
@@ -89,7 +91,7 @@ class Runs:
                 del self._groups[key]
 
     def count(self, run_id: str, episode: Episode) -> None:
-        """Count an episode that ended, or was given up after its first step, for its run's curriculum."""
+        """Count an episode for its run's curriculum: it has ended, or was deleted after its first step."""
         spec, result = episode.spec, episode.result
         share = Fraction(0) if result is None else Fraction(result.correct_share)
         highest = episode.environment.max_difficulty(self._shop)
@@ -113,7 +115,7 @@ class Runs:
         return Assignment(spec if dealt is None else replace(spec, seed=dealt), run_id)
 
     def _forget_old_groups(self) -> None:
-        """Forget the oldest, and of too many the oldest too: never more work than groups were made."""
+        """Forget expired groups, and the oldest ones if there are too many. Each group is removed only once."""
         now = self._now()
         while self._groups:
             key, oldest = next(iter(self._groups.items()))
@@ -123,8 +125,8 @@ class Runs:
 
 
 def _named_environment(request: ResetRequest, env: str | None) -> str | None:
-    fixed = None if env is None else environment(env).id
-    asked = None if request.env_id is None else environment(request.env_id).id
+    fixed = None if env is None else environment(env).about.id
+    asked = None if request.env_id is None else environment(request.env_id).about.id
     if fixed is not None and asked is not None and asked != fixed:
         raise EnvironmentConflictError(f"this address serves {fixed}, the request names {asked}")
     return fixed or asked

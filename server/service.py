@@ -1,23 +1,18 @@
 """Reset, step and state, without HTTP: what every transport calls.
 
-Answers are JSON texts made once: what is stored for a repeated request id is what was sent, byte for byte.
-A small catalog is served on the event loop, where a step takes well under a millisecond; a large one in a bounded
-pool of threads. Where a model words the customer, an episode waits for it under its own lock, and no other does. An
-episode is a function of its spec, its actions and what was said, so a step that fails for a fault of ours is undone by
-playing the others again.
+A step goes through four stages: *understand* what its questions are about, *apply* it to the episode, *word* what the
+customer says to it, *encode* the answer. Where the templates speak, the first and the third do nothing. An episode
+waits under its own lock, and no other does. It is a function of its spec, its actions and what was said, so a step that
+fails for a fault of ours is undone by playing the others again.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from hashlib import blake2b
-from math import isfinite
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
@@ -27,28 +22,29 @@ from ecom_rlve.envs.customer.model.errors import VoiceError
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.trace import FINISH, Recorder, take
+from ecom_rlve.envs.episode.log import FINISH
+from ecom_rlve.envs.episode.trace import play_again, take, trace_of
 from ecom_rlve.envs.errors import EnvsError
+from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
+from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
 from ecom_rlve.server.errors import (
-    AnswerError,
     EnvironmentConflictError,
     EpisodeLiveError,
     RequestConflictError,
     SimulatorUnavailableError,
     UnknownEpisodeError,
 )
+from ecom_rlve.server.execution import Execution, InPlace, Pooled
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.openings import Openings
 from ecom_rlve.server.runs import Runs
-from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer, Taken
+from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
 from ecom_rlve.server.settings import Settings
-from ecom_rlve.server.voices import Speaking, speaking, told_of
+from ecom_rlve.server.voices import speaking, told_of
 
-_P = ParamSpec("_P")
-_T = TypeVar("_T")
 _GONE = "the episode was deleted or replaced meanwhile"
 
 
@@ -67,28 +63,27 @@ class Service:
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
         self.sessions = Sessions(*limits, now, self._count)
         self._shop = shop
-        self._large = shop.catalog.size > settings.pool_above_products
-        self._pool = ThreadPoolExecutor(settings.pool_threads, thread_name_prefix="episode")
+        is_large = shop.catalog.size > settings.pool_above_products
+        self._execution: Execution = Pooled(settings.pool_threads) if is_large else InPlace()
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
         self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
-        self.speaking: Speaking | None = speaking(settings, self.metrics, voice)
-        """The model that words the customers; None where the templates do."""
-        ahead = 0 if self.speaking is None or settings.is_replayed else settings.openings_ahead
+        self._speaking = speaking(settings, self.metrics, voice)
+        is_worded = voice is not None or settings.simulator == "model"
+        ahead = settings.openings_ahead if is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
         self.runs = Runs(shop, now, self._openings.deal)
 
     def close(self) -> None:
         """Let the threads go; no call may follow."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._execution.close()
 
     async def aclose(self) -> None:
         """Let go of everything; no call may follow."""
         await self._openings.aclose()
         self.close()
-        if self.speaking is not None:
-            await self.speaking.aclose()
+        await self._speaking.aclose()
 
     async def reset(self, request: ResetRequest, connection: Connection | None = None, env: str | None = None) -> str:
         """Start an episode and return its first answer.
@@ -104,7 +99,7 @@ class Service:
         """
         if request.request_id is None:
             return await self._open(request, env, connection)
-        digest = _digest([env, request.model_dump(exclude={"request_id"})])
+        digest = digest_of([env, request.model_dump(exclude={"request_id"})])
         async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
             known = self.sessions.by_reset_id(request.request_id)
             if known is None or known.reset_answer is None:
@@ -127,13 +122,10 @@ class Service:
             action = {name: value for name, value in action.items() if name != "metadata"}
         record.in_flight += 1
         try:
-            if request_id is None and not self._large and self.speaking is None:
-                # Nothing in here waits, so there is no other step to be kept out.
-                return self._advanced(record, self._applied(record, action))
             async with record.lock:
                 if request_id is None:
                     return await self._advance(record, action)
-                digest = _digest(action)
+                digest = digest_of(action)
                 stored = record.answers.get(request_id)
                 if stored is None:
                     stored = StoredAnswer(digest, await self._advance(record, action))
@@ -162,8 +154,6 @@ class Service:
     async def trace(self, record: Record) -> str:
         """Return an ended episode as :class:`~ecom_rlve.envs.episode.trace.Trace` dumps it.
 
-        It is written by playing the episode again, once, which gives the same bytes.
-
         Raises:
             EpisodeLiveError: the episode has not ended.
         """
@@ -171,9 +161,7 @@ class Service:
             if not record.episode.done:
                 raise EpisodeLiveError("the episode has not ended; its trace is told after the end")
             self.sessions.touch(record)
-            if record.trace is None:
-                record.trace = (await self._run(_again, record)).trace.dump()
-            return record.trace
+            return trace_of(record.episode).dump()
 
     def record(self, episode_id: str, env: str | None = None) -> Record:
         """Return the episode of this id, of environment ``env`` where the address fixes one.
@@ -182,14 +170,14 @@ class Service:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
         record = self.sessions.get(episode_id)
-        if env is not None and environment(env).id != record.env_id:
+        if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
 
     async def environments(self) -> str:
         """Return the list of :class:`EnvironmentInfo`."""
         if self._environments is None:
-            self._environments = await self._run(self._listed)
+            self._environments = await self._execution.run(self._listed)
         return self._environments
 
     def metadata(self) -> dict[str, Any]:
@@ -216,13 +204,15 @@ class Service:
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
             try:
-                record, body = await self._run(self._built, assignment.spec, episode_id, tuple(request.include))
-                if self.speaking is not None:
-                    body = await self._open_worded(self.speaking, record)
+                include = tuple(request.include)
+                record = await self._execution.run(self._built, assignment.spec, episode_id, include)
+                await self._word_opening(record)
+                body = self._encoded(record)
             except BaseException:
                 self.runs.give_back(request)
                 raise
-            record.counts_for, record.run_id = assignment.run_id, request.run_id
+            record.counts_for = None if self.settings.disclose_acts else assignment.run_id
+            record.run_id = request.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -231,128 +221,108 @@ class Service:
 
     async def _prepare(self, spec: EpisodeSpec) -> None:
         """Word the first message of an episode that nobody has asked for yet."""
-        if self.speaking is not None:
-            await self.speaking.prepare(await self._run(Episode, self._shop, spec, "ahead", include=()))
+        await self._speaking.prepare(await self._execution.run(Episode, self._shop, spec, "ahead", include=()))
 
-    async def _open_worded(self, speaking: Speaking, record: Record) -> str:
-        """Let the model word the first message; return the answer."""
+    async def _word_opening(self, record: Record) -> None:
         try:
-            record.opening = await speaking.say(record.episode)
+            spoken = await self._speaking.say(record.episode)
         except VoiceError as error:
             self.metrics.count_infra_error()
             raise SimulatorUnavailableError(told_of(error)) from error
-        return _answer(record.episode.reword([each.text for each in record.opening]), record.metadata)
+        if spoken:
+            record.episode.reword(spoken)
 
     def _count(self, record: Record) -> None:
         """Let the run count an episode that ended, or was given up after its first step; once."""
         run_id = record.counts_for
-        if run_id is not None and record.episode.steps:
+        if run_id is not None and record.episode.log.taken:
             record.counts_for = None
             self.runs.count(run_id, record.episode)
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
-        if self.speaking is not None:
-            return self._advanced(record, await self._advance_worded(self.speaking, record, action))
-        if not record.episode.is_heavy(action):
-            return self._advanced(record, self._applied(record, action))
-        return self._advanced(record, await self._run(self._applied, record, action))
-
-    async def _advance_worded(self, speaking: Speaking, record: Record, action: Mapping[str, Any]) -> str:
-        """Apply an action to an episode whose customer a model words; return the answer."""
-        failure, understood = None, NOTHING_UNDERSTOOD
+        """Take a step through its four stages; return the answer."""
+        taken = len(record.episode.log.steps)
+        understood, failure = await self._understood(record, action)
+        if record.episode.is_heavy(action):
+            await self._execution.run(self._apply, record, action, understood)
+        else:
+            self._apply(record, action, understood)
         try:
-            understood = await speaking.understand(record.episode, action)
-        except VoiceError as error:
-            failure = error
-        body = await self._run(self._applied, record, action, understood)
-        try:
-            if failure is None and record.episode.has_spoken:
-                try:
-                    spoken = await speaking.say(record.episode)
-                    record.steps[-1] = record.steps[-1]._replace(spoken=spoken)
-                    body = _answer(record.episode.reword([each.text for each in spoken]), record.metadata)
-                except VoiceError as error:
-                    failure = error
+            failure = failure or await self._word(record)
             if failure is not None:
-                body = self._aborted(record, failure)
+                self._abort(record, failure)
+            body = self._encoded(record)
         except BaseException:
             # Also where the request was cancelled: a repeated one must find the episode as it was.
-            record.steps.pop()
-            record.episode = _again(record).episode
+            self._restore(record, taken)
             raise
         if record.gone:
             raise UnknownEpisodeError(_GONE)
-        return body
-
-    def _aborted(self, record: Record, failure: VoiceError) -> str:
-        """End an episode, for nobody's fault in it, after the step just applied; return the answer."""
-        record.infra_error, record.counts_for = told_of(failure), None
-        self.metrics.count_infra_error()
-        return _answer(record.episode.abort(record.infra_error), record.metadata)
-
-    def _advanced(self, record: Record, body: str) -> str:
         if record.episode.done:
             self._count(record)
             self.sessions.ended(record)
         return body
 
-    async def _run(self, function: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Call ``function`` here or, where the catalog is large, in a thread."""
-        if not self._large:
-            return function(*args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: function(*args, **kwargs))
+    async def _understood(self, record: Record, action: Mapping[str, Any]) -> tuple[Understood, VoiceError | None]:
+        """Return what an action's questions are about, and why the episode must end, where it must."""
+        try:
+            return await self._speaking.understand(record.episode, action), None
+        except VoiceError as error:
+            return NOTHING_UNDERSTOOD, error
 
-    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> tuple[Record, str]:
-        disclose, reveal_goal = self.settings.disclose_to_policy, self.settings.reveal_goal
-        simulator = "template" if self.speaking is None else self.speaking.name
-
-        def build() -> Episode:
-            options: dict[str, Any] = {"include": include, "disclose": disclose, "reveal_goal": reveal_goal}
-            return Episode(self._shop, spec, episode_id, simulator=simulator, **options)
-
-        record = Record(build)
-        return record, _answer(record.episode.opening, record.metadata)
-
-    def _applied(self, record: Record, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> str:
+    def _apply(self, record: Record, action: Mapping[str, Any], understood: Understood) -> None:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
+        taken = len(record.episode.log.steps)
         try:
-            body = _answer(take(record.episode, action, understood), record.metadata)
+            take(record.episode, action, understood)
         except EnvsError:
             raise
         except Exception:
-            record.episode = _again(record).episode
+            self._restore(record, taken)
             raise
-        record.steps.append(Taken(action, (), understood))
-        return body
+
+    async def _word(self, record: Record) -> VoiceError | None:
+        """Put a voice's words into the latest observation; return why the episode must end, where it must."""
+        try:
+            spoken = await self._speaking.say(record.episode)
+        except VoiceError as error:
+            return error
+        if spoken:
+            record.episode.reword(spoken)
+        return None
+
+    def _abort(self, record: Record, failure: VoiceError) -> None:
+        """End an episode, for nobody's fault in it, after the step just applied."""
+        record.counts_for = None
+        self.metrics.count_infra_error()
+        record.episode.abort(told_of(failure))
+
+    def _encoded(self, record: Record) -> str:
+        """Return the answer that the latest observation is sent in."""
+        metadata = record.metadata
+        if self.settings.disclose_acts:
+            metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
+        return answer_text(record.episode.log.latest, metadata)
+
+    def _restore(self, record: Record, steps: int) -> None:
+        """Put a new episode that has taken the first ``steps`` in the place of one that a fault of ours has hurt."""
+        log = record.episode.log
+        del log.steps[steps:]
+        record.episode = play_again(record.build, log)
+
+    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> Record:
+        options: dict[str, Any] = {
+            "include": include,
+            "disclose": self.settings.disclose_to_policy,
+            "reveal_goal": self.settings.reveal_goal,
+            "simulator": self._speaking.name,
+        }
+        return Record(lambda: Episode(self._shop, spec, episode_id, **options))
 
     def _listed(self) -> str:
-        infos = [
-            EnvironmentInfo(
-                env_id=each.id,
-                title=each.title,
-                version=each.version,
-                max_difficulty=each.max_difficulty(self._shop),
-                tools=list(each.tool_names),
-                answer_schema=each.answer_schema(),
-            )
-            for each in environments().values()
-        ]
+        infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
-
-
-def _again(record: Record) -> Recorder:
-    """Play an episode again, as far as it was played."""
-    recorder = Recorder(record.build())
-    if record.opening:
-        recorder.reword(record.opening)
-    for action, spoken, understood in record.steps:
-        recorder.step(action, understood)
-        if spoken:
-            recorder.reword(spoken)
-    if record.infra_error is not None:
-        recorder.abort(record.infra_error)
-    return recorder
 
 
 def schemas() -> dict[str, Any]:
@@ -363,25 +333,3 @@ def schemas() -> dict[str, Any]:
         "observation": Observation.model_json_schema(mode="serialization"),
         "state": EpisodeState.model_json_schema(mode="serialization"),
     }
-
-
-def _answer(observation: Observation, metadata: str) -> str:
-    """Return the JSON text of an answer.
-
-    Raises:
-        AnswerError: a number of it is not finite.
-        PydanticSerializationError: a value of it is not plain JSON.
-    """
-    reward, result = observation.reward, observation.result
-    numbers = (reward or 0.0,) if result is None else (reward or 0.0, result.r_task, result.r_eff, result.r_hall)
-    if not all(map(isfinite, numbers)):
-        raise AnswerError("a reward is not finite")
-    told = "null" if reward is None else repr(float(reward))
-    done = "true" if observation.done else "false"
-    # What model_dump_json does, less its twenty options.
-    body = Observation.__pydantic_serializer__.to_json(observation, exclude_unset=True).decode()
-    return f'{{"observation":{body},"reward":{told},"done":{done},"metadata":{metadata}}}'
-
-
-def _digest(body: Any) -> bytes:
-    return blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).digest()

@@ -1,43 +1,31 @@
-"""Who holds which episode, how many places are taken, and what is forgotten when.
+"""Which socket holds which episode, how many places are taken, and when an episode is forgotten.
 
-A *place* is taken by each socket from its connection on, and by each HTTP episode from its reset until it ends.
-Ended episodes take none, but stay readable until they were idle for the time to live or too many of them are kept.
+Each socket takes a *place* while it is connected, each HTTP episode from its reset until it ends. Ended episodes take
+no place. They stay readable until nobody has used them for the time to live, or until too many of them are kept.
 Everything here runs on the event loop and never waits.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
-from ecom_rlve.envs.customer.voice import Spoken
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 
 
 class StoredAnswer(NamedTuple):
-    """What was answered to a request id."""
+    """The answer that was given to a request id."""
 
     digest: bytes
-    """Of the request's body."""
+    """Digest of the request's body."""
     body: str
 
 
-class Taken(NamedTuple):
-    """One step as it was taken."""
-
-    action: Mapping[str, Any]
-    spoken: tuple[Spoken, ...] = ()
-    """What the customer said to it, where a model words them; empty where the templates speak."""
-    understood: Understood = NOTHING_UNDERSTOOD
-    """What a model took its questions to be about."""
-
-
 class Record:
-    """One episode and what the server keeps beside it."""
+    """One episode and what the server keeps with it."""
 
     __slots__ = (
         "answers",
@@ -48,21 +36,17 @@ class Record:
         "episode_id",
         "gone",
         "in_flight",
-        "infra_error",
         "lock",
         "metadata",
-        "opening",
         "owner",
         "reset_answer",
         "reset_id",
         "run_id",
-        "steps",
-        "trace",
         "used_at",
     )
 
     def __init__(self, build: Callable[[], Episode]) -> None:
-        """Build the episode; ``build`` returns an equal one each time."""
+        """Build the episode; ``build`` returns an equal episode each time."""
         self.build = build
         self.episode = build()
         metadata = self.episode.metadata
@@ -70,27 +54,19 @@ class Record:
         self.episode_id = self.episode.id
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
-        self.opening: tuple[Spoken, ...] = ()
-        """What the customer said at first, where a model words them."""
-        self.steps: list[Taken] = []
-        """Every step so far: with ``build`` and ``opening``, all that the episode is a function of."""
-        self.trace: str | None = None
-        """Its trace, once it was asked for."""
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
-        """The run that still has to count the episode; None where none does, or did."""
+        """The run that has yet to count the episode; None if none has to, or it is done."""
         self.run_id: str | None = None
         """The run whose episode this is, whether it counts or not."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
         """Keeps the steps of one episode in order."""
-        self.infra_error: str | None = None
-        """Why the server ended the episode after its last step; None where it did not."""
         self.owner: Connection | None = None
         """The socket it lives on; None over HTTP."""
         self.in_flight = 0
-        """Requests that are using it now; it does not expire meanwhile."""
+        """Number of requests that are using it now; meanwhile it does not expire."""
         self.used_at = 0.0
         self.gone = False
         """Deleted, expired or replaced."""
@@ -116,7 +92,7 @@ class Sessions:
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
     ) -> None:
-        """Start empty; ``now`` is a monotonic clock in seconds, ``on_gone`` hears of each episode that is given up."""
+        """``now`` is a monotonic clock in seconds; ``on_gone`` is called with each episode that is dropped."""
         self._on_gone = on_gone
         self._max_sessions = max_sessions
         self._max_ended = max_ended
@@ -151,13 +127,13 @@ class Sessions:
         return connection
 
     def disconnect(self, connection: Connection) -> None:
-        """Free a socket's place; its live episode goes with it, an ended one stays readable."""
+        """Free a socket's place. Its live episode is dropped; an ended one stays readable."""
         self._connections.discard(connection)
         self._release(connection)
 
     @contextmanager
     def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
-        """Hold the id, and over HTTP a place, while an episode is built; :meth:`add` inside keeps them.
+        """Reserve the id, and over HTTP a place, while an episode is built. :meth:`add` inside the block keeps them.
 
         Raises:
             EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
@@ -179,7 +155,7 @@ class Sessions:
                 self._http_live.discard(episode_id)
 
     def add(self, record: Record, connection: Connection | None) -> None:
-        """Make an episode reachable; it replaces its connection's last one, and an ended one of the same id."""
+        """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id."""
         self._building.discard(record.episode_id)
         if connection is not None:
             self._release(connection)
@@ -206,7 +182,7 @@ class Sessions:
         return record
 
     def by_reset_id(self, reset_id: str) -> Record | None:
-        """Return the episode that a reset with this request id made, as long as it is readable."""
+        """Return the episode that a reset with this request id made; None if it is no longer kept."""
         record = self._by_reset_id.get(reset_id)
         return None if record is None else self._find(record.episode_id)
 
@@ -226,7 +202,7 @@ class Sessions:
         record.used_at = self._now()
 
     def ended(self, record: Record) -> None:
-        """Free the place of an episode that is done, and let the oldest ended ones go where too many are kept."""
+        """Free the place of an ended episode, and forget the oldest ended ones if too many are kept."""
         if record.gone or self._records.get(record.episode_id) is not record:
             return
         self._free_place(record)
@@ -273,7 +249,7 @@ class Sessions:
         return idle and self._now() - record.used_at > self._idle_ttl_s
 
     def _release(self, connection: Connection) -> None:
-        """Part a socket from its episode."""
+        """Separate a socket from its episode."""
         record = connection.record
         if record is None:
             return

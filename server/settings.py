@@ -1,4 +1,4 @@
-"""Settings of a server, read from the process environment once and passed in; nothing else reads it."""
+"""Settings of a server. They are read from the process environment once; nothing else reads it."""
 
 from __future__ import annotations
 
@@ -33,66 +33,72 @@ class Settings(BaseSettings):
     max_sessions: int = Field(default=1024, ge=1)
     """Places: one per socket and one per live HTTP episode."""
     max_ended_episodes: int = Field(default=2048, ge=0)
-    """Ended episodes that stay readable; beyond it the oldest go first."""
+    """Number of ended episodes that stay readable; if there are more, the oldest are forgotten."""
     idle_ttl_s: float = Field(default=3600.0, gt=0)
-    """Seconds after which an unused HTTP episode, or an ended one, is forgotten."""
+    """Seconds without use after which an HTTP episode, or an ended one, is forgotten."""
     max_body_bytes: int = Field(default=1 << 20, ge=1024)
     """Largest HTTP body and WebSocket frame that is read; more is answered with ``PAYLOAD_TOO_LARGE``."""
     ws_max_frame_bytes: int = Field(default=16 << 20, ge=1024)
-    """Largest frame the transport takes at all; a larger one closes the socket (1009)."""
+    """Largest frame that is accepted at all; a larger one closes the socket (1009)."""
     ws_ping_interval_s: float = Field(default=30.0, gt=0)
     """Seconds between pings to a socket."""
     ws_ping_timeout_s: float = Field(default=600.0, gt=0)
     """Seconds without an answer to a ping after which a socket counts as half-open and is closed."""
     token: SecretStr | None = Field(default=None, min_length=1)
-    """Bearer token asked for on everything but ``/health``; None = open."""
+    """Bearer token that every request except for ``/health`` must carry; None = open to all."""
 
     disclose_to_policy: bool = False
     """Put ``difficulty`` and ``seed`` into observations."""
+    disclose_acts: bool = False
+    """Put what the customer said into ``metadata`` as acts, for scripted agents. For judging only: such episodes count
+    for no curriculum and no board."""
     reveal_goal: bool = False
     """Put the goal into the result of an ended episode."""
 
     pool_above_products: int = Field(default=50_000, ge=0)
-    """Catalogs larger than this run resets and steps in threads, off the event loop."""
+    """With more products than this, resets and steps run in threads instead of the event loop."""
     pool_threads: int = Field(default=4, ge=1, le=32)
-    """Threads of that pool."""
+    """Number of these threads."""
 
     simulator: Literal["template", "model"] = "template"
     """Who words the customer: the templates, or a language model whose words are checked."""
     model_url: str | None = None
-    """Address of an OpenAI-compatible server, such as ``http://127.0.0.1:8080/v1``; asked for by ``model``."""
+    """Address of an OpenAI-compatible server, such as ``http://127.0.0.1:8080/v1``; ``model`` needs it."""
     model_name: str | None = None
-    """The model to ask it for; asked for by ``model``."""
+    """Name of the model on that server; ``model`` needs it."""
     model_key: SecretStr | None = Field(default=None, min_length=1)
     """Bearer token for that server; None = none is sent."""
     model_temperature: float = Field(default=0.7, ge=0, le=2)
     """Temperature of the wordings."""
     model_max_tokens: int = Field(default=200, ge=16, le=4096)
-    """Tokens that a wording may take."""
+    """Most tokens of a wording."""
     model_extra_body: dict[str, Any] = Field(default_factory=dict)
     """JSON object merged into each request, such as ``{"chat_template_kwargs": {"enable_thinking": false}}``."""
     model_concurrency: int = Field(default=32, ge=1, le=4096)
-    """Requests to the model at the same time; further ones wait."""
+    """Most requests to the model at the same time; others wait."""
     model_timeout_s: float = Field(default=20.0, gt=0)
     """Seconds that one request to the model may take."""
     model_cooldown_s: float = Field(default=30.0, ge=0)
-    """Seconds for which a model that failed five times in a row is left alone before it is tried again."""
+    """Seconds to wait before a model that failed five times in a row is asked again."""
     opening_budget_s: float = Field(default=5.0, gt=0)
-    """Seconds that a reset may wait for the wording of the first message; then the template is said."""
+    """Seconds that a reset may wait for the words of the first message; then the template is said."""
     openings_ahead: int = Field(default=4, ge=0, le=64)
-    """First messages worded ahead of time for each environment and difficulty that resets without a seed ask for."""
+    """Number of first messages that are worded ahead of time, for each environment and difficulty that resets without a
+    seed ask for."""
     reply_budget_s: float = Field(default=60.0, gt=0)
-    """Seconds that a step may wait for the wording of what the customer says to it; then the template is said."""
+    """Seconds that a step may wait for the words of the customer's reply; then the template is said."""
     fallback: Literal["template", "none"] | None = None
-    """What is said while the model does not answer. ``template``: the template, from the start on. ``none``: nothing;
-    the episode ends with ``infra_error``. None = the template too, but the model must answer when the server starts."""
+    """What happens while the model does not answer. ``template``: the template is said, even right after the start.
+    ``none``: the episode ends with ``infra_error``. None = the template is said, but the model must answer at the
+    start."""
     cassette: Path | None = None
-    """File in which wordings are recorded, and from which they are replayed."""
+    """File to which wordings are recorded, and from which they are replayed."""
     cassette_mode: Literal["off", "record", "replay", "replay-or-fail"] = "off"
-    """``record`` asks for what the cassette lacks and keeps it; ``replay`` says the template for it;
-    ``replay-or-fail`` ends the episode with ``infra_error``. A replay needs no model."""
+    """What happens with a wording that the cassette lacks. ``record``: the model is asked, and its answer kept.
+    ``replay``: the template is said. ``replay-or-fail``: the episode ends with ``infra_error``. A replay needs no
+    model."""
     understanding: bool = False
-    """Let the model tell what a free-text question asks about, where the rules find nothing."""
+    """Let the model say what a free-text question asks about, if the rules find nothing."""
 
     @model_validator(mode="after")
     def _require_what_goes_together(self) -> Self:
@@ -108,5 +114,5 @@ class Settings(BaseSettings):
 
     @property
     def is_replayed(self) -> bool:
-        """The customer's words come from a cassette alone."""
+        """Whether the customer's words come only from a cassette."""
         return self.cassette_mode.startswith("replay")

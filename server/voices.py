@@ -1,11 +1,11 @@
-"""The model that words the customers: how the settings make it, and what a server asks of it."""
+"""The model that words the customers: how it is made from the settings, and how a server uses it."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ecom_rlve.envs.customer.model.breaker import Breaker, Phase
 from ecom_rlve.envs.customer.model.cassette import Cassette, CassetteMode
@@ -27,18 +27,70 @@ from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.settings import Settings
 
 
-class Speaking:
+class Speaking(Protocol):
+    """Who words the customers, as a server uses them."""
+
+    @property
+    def name(self) -> str:
+        """What the metadata of episodes says."""
+
+    async def prepare(self, episode: Episode) -> None:
+        """Word what the customer of an episode will open with, however long it takes.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:
+        """Word what the customer says in the latest observation; empty where the template text stands.
+
+        Raises:
+            VoiceError: there are no words, and the template may not be said.
+        """
+
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:
+        """Return what an action's questions are about, where the rules cannot tell.
+
+        Raises:
+            VoiceError: the cassette must hold the answer and does not.
+        """
+
+    async def aclose(self) -> None:
+        """Close the voice."""
+
+
+class TemplateSpeaking:
+    """The templates: what an episode says stands already, and the rules alone read questions."""
+
+    name = "template"
+
+    async def prepare(self, episode: Episode) -> None:
+        """Do nothing."""
+
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:  # noqa: ARG002 - the protocol's
+        """Leave the words as they are."""
+        return ()
+
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:  # noqa: ARG002 - the protocol's
+        """Leave the reading as it is."""
+        return NOTHING_UNDERSTOOD
+
+    async def aclose(self) -> None:
+        """Close nothing."""
+
+
+class ModelSpeaking:
     """A voice as a server uses it: named, and counted."""
 
     def __init__(self, voice: Voice, name: str, metrics: Metrics, understanding: Understanding | None = None) -> None:
-        """``name`` is what the metadata of episodes says; without ``understanding`` the rules alone read questions."""
+        """``name`` stands in the metadata of episodes. Without ``understanding`` only the rules read questions."""
         self.name = name
         self._voice = voice
         self._metrics = metrics
         self._understanding = understanding
 
     async def prepare(self, episode: Episode) -> None:
-        """Word what the customer of an episode will open with, however long it takes.
+        """Word the first message of an episode, however long it takes.
 
         Raises:
             VoiceError: there are no words, and the template may not be said.
@@ -52,16 +104,18 @@ class Speaking:
         Raises:
             VoiceError: there are no words, and the template may not be said.
         """
+        if not episode.has_spoken:
+            return ()
         spoken = tuple(await asyncio.gather(*map(self._voice.say, episode.utterances)))
         for each in spoken:
             self._metrics.count_wording(each.outcome)
         return spoken
 
     async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:
-        """Return what the model takes an action's questions to be about, where the rules cannot tell.
+        """Return what an action's questions are about, according to the model, if the rules cannot say.
 
         Raises:
-            VoiceError: the cassette must hold the answer and does not.
+            VoiceError: the cassette must hold the answer but does not.
         """
         if self._understanding is None:
             return NOTHING_UNDERSTOOD
@@ -77,7 +131,7 @@ class Speaking:
 
 
 class MeasuredEndpoint(Endpoint):
-    """An endpoint whose answers are timed: waiting for room, and further attempts, included."""
+    """An endpoint that measures the time to an answer, including waiting for its turn and further attempts."""
 
     def __init__(self, settings: EndpointSettings, breaker: Breaker, metrics: Metrics) -> None:
         super().__init__(settings, breaker=breaker, clock=time.monotonic)
@@ -98,22 +152,22 @@ class MeasuredEndpoint(Endpoint):
         return completion
 
 
-def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speaking | None:
-    """Return the model that ``settings`` ask for, or ``voice`` in its place; None where the templates speak.
+def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speaking:
+    """Return who words the customers as ``settings`` ask for; ``voice`` stands in the model's place.
 
     Raises:
-        CassetteFileError: the cassette is missing, damaged, or none.
+        CassetteFileError: the file is missing, damaged, or no cassette.
     """
     if voice is not None:
-        return Speaking(voice, settings.model_name or type(voice).__name__, metrics)
+        return ModelSpeaking(voice, settings.model_name or type(voice).__name__, metrics)
     if settings.simulator == "template":
-        return None
+        return TemplateSpeaking()
     breaker = Breaker(cooldown_s=settings.model_cooldown_s)
     endpoint = MeasuredEndpoint(endpoint_settings(settings), breaker, metrics)
     cassette = opened_cassette(settings)
     understanding = Understanding(endpoint, cassette) if settings.understanding else None
     name = f"{settings.model_name}/{PROMPT_VERSION}"
-    return Speaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
+    return ModelSpeaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
 
 
 def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | None) -> ModelVoice:
@@ -130,7 +184,7 @@ def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | Non
 
 
 def endpoint_settings(settings: Settings) -> EndpointSettings:
-    """Return how the model is reached."""
+    """Return the endpoint of the model."""
     return EndpointSettings(
         base_url=settings.model_url or "",
         model=settings.model_name or "",
@@ -144,10 +198,10 @@ def endpoint_settings(settings: Settings) -> EndpointSettings:
 
 
 def opened_cassette(settings: Settings) -> Cassette | None:
-    """Return the cassette that the settings name, None where there is none.
+    """Return the cassette that the settings name, None if they name none.
 
     Raises:
-        CassetteFileError: it is missing, damaged, or none.
+        CassetteFileError: the file is missing, damaged, or no cassette.
     """
     if settings.cassette is None or settings.cassette_mode == "off":
         return None
@@ -155,7 +209,7 @@ def opened_cassette(settings: Settings) -> Cassette | None:
 
 
 async def require_model(settings: Settings) -> None:
-    """Require that the model answers, where it has to at the start.
+    """Check that the model answers, if the settings require it at the start.
 
     Raises:
         VoiceError: it does not; the message says what is wrong and what to do.
@@ -170,7 +224,7 @@ async def require_model(settings: Settings) -> None:
 
 
 def told_of(failure: VoiceError) -> str:
-    """Return what a client is told: the key that a cassette lacks, but no address and no path of ours."""
+    """Return what a client may read: the key that a cassette lacks, but no address and no path of the server."""
     if isinstance(failure, MissingRecordingError):
         return f"the cassette has no recording under the key {failure.key}"
     return "the model that words the customer does not answer"

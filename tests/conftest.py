@@ -1,23 +1,90 @@
-"""Real shops, and a real server on a small procedural catalog, for tests that play over HTTP.
+"""Real shops, and real servers on ports of this machine, made once for every process that runs tests.
+
+No test depends on how busy the machine is: it waits for an event, or lets time pass on a clock that it moves itself.
 
 The server's modules are imported when a test asks for one, so that the client's tests run without any extra.
 """
 
 from __future__ import annotations
 
+import asyncio
+import selectors
+import socket
 import threading
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    import uvicorn
     from fastapi import FastAPI
 
     from ecom_rlve.envs.world.shop import Shop
 
-START_TIMEOUT_S = 20
+
+# How long an example takes, and how fast examples are made, is the machine's affair: no deadline, no check of speed.
+_ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fast", _ANY_SPEED, max_examples=100, derandomize=True)
+settings.register_profile("slow", _ANY_SPEED, max_examples=2000, print_blob=True)
+settings.load_profile("fast")
+
+
+class _Impatient(selectors.DefaultSelector):
+    """Lets time pass at once where there is nothing to do but wait."""
+
+    seconds = 0.0
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(timeout if timeout is None else 0)
+        if timeout is not None and not ready:
+            self.seconds += timeout
+        return ready
+
+
+class _HurriedLoop(asyncio.SelectorEventLoop):
+    """An event loop whose time stands still while anything is to be done, and jumps to what is due next."""
+
+    def __init__(self) -> None:
+        self._impatient = _Impatient()
+        super().__init__(self._impatient)
+
+    def time(self) -> float:
+        return self._impatient.seconds
+
+
+@pytest.fixture
+def hurried() -> Iterator[asyncio.Runner]:
+    """Run coroutines that wait, without waiting: what is due first comes first, however busy the machine is.
+
+    Only for what stays in one thread: nobody waits for the work of another, or for an answer from outside.
+    """
+    with asyncio.Runner(loop_factory=_HurriedLoop) as runner:
+        yield runner
+
+
+@contextmanager
+def _listening(config: uvicorn.Config) -> Iterator[str]:
+    import uvicorn
+
+    # Whoever connects to an open socket waits until the server takes them: nobody needs to ask when it has started.
+    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
+        server = uvicorn.Server(config)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+@pytest.fixture(scope="session")
+def listening() -> Callable[[uvicorn.Config], AbstractContextManager[str]]:
+    """Return what runs a server on a free port of this machine: ``with listening(config) as url``."""
+    return _listening
 
 
 @pytest.fixture(scope="session")
@@ -31,21 +98,12 @@ def live_app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
 
 
 @pytest.fixture(scope="session")
-def live_url(live_app: FastAPI) -> Iterator[str]:
+def live_url(live_app: FastAPI, listening: Callable[[uvicorn.Config], AbstractContextManager[str]]) -> Iterator[str]:
     """Serve the application on a free port of this machine and return its URL."""
     import uvicorn
 
-    server = uvicorn.Server(uvicorn.Config(live_app, host="127.0.0.1", port=0, log_level="warning", ws="none"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while not server.started:
-        assert thread.is_alive(), "the server ended"
-        assert time.monotonic() < deadline, "the server did not start in time"
-        time.sleep(0.01)
-    yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    server.should_exit = True
-    thread.join()
+    with listening(uvicorn.Config(live_app, log_level="warning", ws="none")) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -54,6 +112,14 @@ def shop() -> Shop:
     from ecom_rlve.envs.world.shop import Shop
 
     return Shop.open("synthetic:400:0")
+
+
+@pytest.fixture(scope="session")
+def wide_shop() -> Shop:
+    """Return a shop of 2,000 procedural products, which serves every environment up to d = 12."""
+    from ecom_rlve.envs.world.shop import Shop
+
+    return Shop.open("synthetic:2000:0")
 
 
 @pytest.fixture(scope="session")

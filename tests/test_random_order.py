@@ -20,6 +20,7 @@ def test_a_short_order_is_the_generators_permutation() -> None:
     assert list(in_random_order(stream(2, "order"), 50)) == stream(2, "order").permutation(50).tolist()
 
 
+@pytest.mark.slow
 def test_a_long_order_is_uniform(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(random_order, "_DRAWN_WHOLE", 0)
     counts = [[0] * 6 for _ in range(3)]

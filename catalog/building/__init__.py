@@ -1,1 +1,1 @@
-"""The stages of a build that keeps little in memory and can be taken up again: read, plan, write."""
+"""The stages of a build, which needs little memory and can be continued after a kill: read, plan, write."""

@@ -1,4 +1,4 @@
-"""The rows of a source in chunks that can be read by any process: feeds row by row, a procedural shelf by place."""
+"""The rows of a source, cut into chunks that any process can read: a feed by rows, a procedural shelf by places."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from ecom_rlve.catalog.sources.source import RowSource
 from ecom_rlve.catalog.synthetic.shelf import MIN_SIZE, SyntheticShelf
 
 _UNREAD = frozenset(("images", "videos", "bought_together"))
-"""Large fields of rows that become no part of a product."""
+"""Large fields of a row that no product uses."""
 
 
 class Chunks(Protocol):
@@ -38,11 +38,11 @@ class Chunks(Protocol):
 
     @property
     def total(self) -> int:
-        """Rows in all; 0 where that is known only at the end."""
+        """Number of all rows; 0 where it is known only at the end."""
 
     @property
     def categories(self) -> Sequence[Category] | None:
-        """Leaf categories of products that need no settling; None where they must be settled."""
+        """Leaf categories of products that are final; None where only the whole catalog can decide them."""
 
     def chunks(self, start: int, stop: int | None, rows: int) -> Iterator[Chunk]:
         """Yield the rows from ``start`` up to ``stop`` (None: the end), ``rows`` at a time; the last may have fewer."""
@@ -60,7 +60,7 @@ def chunks_of(spec: str) -> Chunks:
 
 
 class FeedChunks:
-    """Rows of a feed, read and settled."""
+    """Rows of a feed, which are read, and whose names the whole catalog decides."""
 
     categories = None
     total = 0
@@ -147,7 +147,7 @@ class ShelfChunk:
 
 
 def _lean(row: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a row without what would only be carried to the process that reads it."""
+    """Return a row without the fields that would only be sent to the reading process and never used."""
     return {name: value for name, value in row.items() if name not in _UNREAD}
 
 

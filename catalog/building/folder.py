@@ -1,6 +1,6 @@
 """The folder of an unfinished build: which build it is, and which of its stages are done.
 
-It stands beside the catalog that it is to become, so that one rename puts the whole catalog into place.
+It lies beside the place of the finished catalog, so that one rename puts the whole catalog there.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ _STATE = "state"
 
 
 class BuildFolder:
-    """What a build has done so far. A file in it is whole or does not exist."""
+    """What a build has done so far. Each of its files is complete or does not exist."""
 
     def __init__(self, out: Path) -> None:
         self.out = out
         self.root = building_folder(out)
         self.parts, self.plan = self.root / "parts", self.root / "plan"
         self.store = self.root / "catalog"
-        """Becomes the catalog."""
+        """Renamed at the end, it is the catalog."""
         self.table = self.store / TABLE
 
     def enter(self, state: Mapping[str, Any]) -> bool:
-        """Begin the build that ``state`` describes, or go on with it; False where it was finished but for tidying up.
+        """Start the build that ``state`` describes, or continue it; False where only tidying up is left to do.
 
-        Raises :class:`StoreError` where another build, or something else, is in the way, and ``OSError``.
+        Raises :class:`StoreError` where another build, or something else, already lies there, and ``OSError``.
         """
         known = self.done(_STATE)
         if known is not None and known != dict(state):
@@ -59,12 +59,12 @@ class BuildFolder:
         return self.parts / f"part-{number:06d}.npz"
 
     def mark(self, stage: str, facts: Mapping[str, Any]) -> None:
-        """Note that a stage is done, with what later ones must know of it; raises ``OSError``."""
+        """Note that a stage is done, with what later stages need from it; raises ``OSError``."""
         with whole_file(self._file(stage)) as stream:
             stream.write(json.dumps(dict(facts), indent=2, sort_keys=True).encode())
 
     def done(self, stage: str) -> dict[str, Any] | None:
-        """Return what was noted of a stage, None where it is not done; raises ``OSError`` and :class:`StoreError`."""
+        """Return what was noted of a stage, None where it is not done; raises ``OSError`` or :class:`StoreError`."""
         path = self._file(stage)
         try:
             facts: dict[str, Any] = json.loads(path.read_bytes())
@@ -75,7 +75,7 @@ class BuildFolder:
         return facts
 
     def sweep(self) -> None:
-        """Remove what an interruption left of unfinished files; raises ``OSError``."""
+        """Remove unfinished files that an interruption left; raises ``OSError``."""
         for path in sorted(self.store.rglob(".*")):
             if path.is_dir():
                 shutil.rmtree(path)
@@ -91,7 +91,7 @@ class BuildFolder:
         sync(self.out.parent)
 
     def tidy(self) -> None:
-        """Remove what is no longer needed, what tells that the build was finished last; raises ``OSError``."""
+        """Remove what is no longer needed. The record that the build is finished goes last. Raises ``OSError``."""
         for path in self.root.iterdir():
             if path.is_dir():
                 shutil.rmtree(path)

@@ -1,8 +1,8 @@
-"""Chunks of read rows as files: columns of products whose brand and leaf category only the whole catalog can settle.
+"""Chunks of rows as files: columns of products whose final brand and leaf category depend on the whole catalog.
 
-A part is a small catalog in itself, so the code that reads a product out of one reads it out of the other. In place of
-categories it has leaves, spelled as JSON; words are codes into the part's own vocabulary. Beside them lie the digests
-by which duplicates are found. Parts are archives of plain arrays, read one array at a time.
+A part is like a small catalog, so the same code reads a product from either. Instead of categories it has leaves,
+written as JSON; words are codes into the part's own vocabulary. It also holds the digests that duplicates are found by.
+A part is an archive of plain arrays, which are read one at a time.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ IDS, LISTINGS, DROPPED = "digests.ids", "digests.listings", "dropped"
 
 
 class Chunk(Protocol):
-    """Some rows of a source that are to become a part; a worker process may be handed one."""
+    """Some rows of a source that are to become a part. It can be sent to a worker process."""
 
     def __len__(self) -> int:
         """Return the number of rows."""
@@ -43,7 +43,7 @@ class Chunk(Protocol):
 
 
 def arrays_of_readings(readings: Sequence[Reading], dropped: Counter[DropReason]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a part of rows that were read, and of how many were dropped for which reason."""
+    """Return the arrays of a part: of the rows that were read, and of how many were dropped for which reason."""
     kinds = [json.dumps(reading.leaf, ensure_ascii=False) for reading in readings]
     return {
         **arrays_of_products([reading.product for reading in readings], kinds),
@@ -53,7 +53,7 @@ def arrays_of_readings(readings: Sequence[Reading], dropped: Counter[DropReason]
 
 
 def arrays_of_products(products: Sequence[Product], kinds: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a part of products that need no settling; ``kinds`` are their categories."""
+    """Return the arrays of a part of products that are final already; ``kinds`` are their categories."""
     check_attributes(products)
     arrays: dict[str, NDArray[Any]] = {}
     for name, texts in texts_of(products).items():
@@ -72,7 +72,7 @@ def arrays_of_products(products: Sequence[Product], kinds: Sequence[str]) -> dic
 
 
 def save_part(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a part, whole or not at all; raises :class:`OSError`."""
+    """Write a part, completely or not at all; raises :class:`OSError`."""
     with whole_file(path) as stream:
         np.savez(stream, allow_pickle=False, **dict(arrays))
 

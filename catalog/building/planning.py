@@ -1,7 +1,7 @@
-"""Stage 2 of a build: which rows are kept, and what their words become in the whole catalog.
+"""Stage 2 of a build: which rows are kept, and which codes their words have in the whole catalog.
 
-Duplicates are found by 128-bit digests in arrays. The result is, for every part, the rows to keep and for each column
-of words a map from the part's codes to the catalog's.
+Duplicates are found by 128-bit digests in arrays. The result says for every part which rows to keep. For each column of
+words it maps the part's codes to the catalog's.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Plan:
-    """What is kept of each part; maps of codes lie on disk."""
+    """What is kept of each part. The maps of codes are on disk."""
 
     folder: Path
     kept: tuple[Rows, ...]
@@ -59,7 +59,7 @@ def planned(
 ) -> Plan:
     """Make the plan, or read it where it was made before.
 
-    ``categories`` are those of products that need no settling. Raises :class:`SourceError` where nothing is kept.
+    ``categories`` are those of products that are final already. Raises :class:`SourceError` where nothing is kept.
     """
     facts = folder.done(STAGE)
     if facts is None:
@@ -74,9 +74,9 @@ def planned(
 
 
 def duplicates(ids: NDArray[np.uint64], listings: NDArray[np.uint64]) -> NDArray[np.int8]:
-    """Tell for each row, in order, whether an earlier row that is kept has its id (1), or else its listing (2).
+    """Say for each row whether an earlier kept row has the same id (1), or else the same listing (2); 0 for neither.
 
-    Both arguments are pairs of numbers, shape (rows, 2). Only rows that share one of the two with another row are
+    Both arguments are pairs of numbers, shape (rows, 2). Only rows that share an id or a listing with another row are
     looked at one by one.
     """
     verdicts = np.zeros(len(ids), dtype=np.int8)
@@ -95,7 +95,7 @@ def duplicates(ids: NDArray[np.uint64], listings: NDArray[np.uint64]) -> NDArray
 
 
 def _groups(digests: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Return equal numbers, below the number of rows, for equal digests."""
+    """Return a number for each digest: equal for equal digests, and below the number of rows."""
     order = np.lexsort((digests[:, 1], digests[:, 0]))
     ordered = digests[order]
     is_new = np.ones(len(order), dtype=np.int64)
@@ -142,10 +142,10 @@ class _Steps:
 
 @dataclass(frozen=True)
 class _FinalWords:
-    """What the words of parts become."""
+    """Which words of the catalog the words of parts become."""
 
     settled: Mapping[str, Mapping[str, str]]
-    """By column that is settled and word of a part; words of other columns stay as they are."""
+    """By column, then by word of a part. Words of columns that are not listed stay as they are."""
     codes: Mapping[str, Mapping[str, int]]
     """Of the catalog's vocabularies, by column."""
 
@@ -157,7 +157,7 @@ def _final_words(
     folder: BuildFolder,
     steps: _Steps,
 ) -> _FinalWords:
-    """Settle what must be settled, and write categories and vocabularies."""
+    """Decide names and spellings, and write categories and vocabularies."""
     settled = _settled(parts, kept, steps) if categories is None else None
     words: dict[str, set[str]] = {name: set() for name in CODED}
     becomes: dict[str, dict[str, str]] = {"category": {}, "brand": {}} if settled else {}
@@ -195,7 +195,7 @@ def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> Sett
 
 
 def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
-    """Return the words of a column that the kept rows use, each with the first of them."""
+    """Return the words of a column that the kept rows use, each with the first row that uses it."""
     codes, first = np.unique(part.array(f"{name}.values")[rows], return_index=True)
     words = part.words(name)
     places = zip(codes.tolist(), rows[first].tolist(), strict=True)
@@ -205,7 +205,7 @@ def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
 def _settle(
     settled: Settled, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
 ) -> None:
-    """Find out what a part's leaves and brands become, from one product that has each."""
+    """Find out which categories and spellings a part's leaves and brands get, from one product of each."""
     fresh = {name: used[name].keys() - known.keys() for name, known in becomes.items()}
     if not any(fresh.values()):
         return
@@ -220,7 +220,7 @@ def _write_part(folder: Path, number: int, part: Part, rows: Rows, final: _Final
     for name in CODED:
         change, codes = final.settled.get(name), final.codes[name]
         words = [change.get(word, "") if change else word for word in part.words(name)]
-        # A word of dropped rows only has no code.
+        # A word that only dropped rows have gets no code.
         maps[name] = np.array([*(codes.get(word, UNKNOWN_CODE) for word in words), UNKNOWN_CODE], dtype=np.int32)
     with whole_file(_part_file(folder, number)) as stream:
         np.savez(stream, allow_pickle=False, **maps)

@@ -18,16 +18,16 @@ from ecom_rlve.catalog.building.parts import Chunk, Part, save_part
 from ecom_rlve.catalog.errors import SourceError, StoreError
 
 Progress = Callable[[str, int, int], None]
-"""Told of a stage's name, how much of it is done, and how much there is; 0 where that is not known."""
+"""Called with a stage's name, how much of it is done, and how much there is (0: not known)."""
 STAGE = "reading"
 
 
 def read_parts(
     source: Chunks, folder: BuildFolder, *, chunk_rows: int, limit: int | None, workers: int, progress: Progress
 ) -> list[Part]:
-    """Make the parts that are missing and return all of them, in row order.
+    """Make the parts that are missing and return all parts, in row order.
 
-    Raises what the source raises, ``OSError``, and :class:`StoreError` where a worker process died.
+    Raises the errors of the source, ``OSError``, and :class:`StoreError` where a worker process died.
     """
     facts = folder.done(STAGE)
     if facts is None:
@@ -45,7 +45,7 @@ def _read(
 ) -> dict[str, int]:
     total = min(filter(None, (source.total, limit)), default=0)
     missing_part = next(number for number in range(1 << 30) if not folder.part(number).exists())
-    # One that exists is passed over once more: it may be the last, and a source need not be asked for what follows.
+    # An existing part is skipped here too: if it is the last one, the source need not be read at all.
     first = max(0, missing_part - 1)
     rows, number = first * chunk_rows, first
     progress(STAGE, rows, total)
@@ -57,7 +57,7 @@ def _read(
 
 
 def _missing(chunks: Iterator[Chunk], folder: BuildFolder, first: int) -> Iterator[tuple[Chunk, Path | None]]:
-    """Yield each chunk with where its part goes, None where that exists."""
+    """Yield each chunk with the path of its part, None where that part exists."""
     for number, chunk in enumerate(chunks, first):
         path = folder.part(number)
         yield chunk, None if path.exists() else path
@@ -94,7 +94,7 @@ def _save(chunk: Chunk, path: Path | None) -> int:
 
 
 def _follow_parent() -> None:
-    """Leave Ctrl-C to the parent, and end when it ends: a worker whose parent was killed would wait for ever."""
+    """Leave Ctrl-C to the parent, and end when it ends: else a worker whose parent was killed would wait for ever."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

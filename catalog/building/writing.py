@@ -45,13 +45,13 @@ def written(parts: Sequence[Part], plan: Plan, folder: BuildFolder, progress: Pr
 
 
 class _Writer:
-    """Writes what does not exist yet. Of every group of files the last one written stands for all."""
+    """Writes the files that do not exist yet. If the last file of a group exists, the whole group does."""
 
     def __init__(self, parts: Sequence[Part], plan: Plan, folder: Path) -> None:
         self._parts, self._plan, self._folder = parts, plan, folder
 
     def texts(self, name: str) -> None:
-        """Write a packed sequence of strings without holding it."""
+        """Write a packed sequence of strings without holding all of it in memory."""
         if array_file(self._folder, f"{name}.offsets").exists():
             return
         lengths = np.concatenate([np.diff(values)[rows] for values, rows in self._arrays(f"{name}.offsets")])
@@ -69,7 +69,7 @@ class _Writer:
             yield texts.blob if is_kept.all() else texts.blob[np.repeat(is_kept, np.diff(texts.offsets))]
 
     def column(self, name: str) -> None:
-        """Write one column with what is derived from it."""
+        """Write one column and what is derived from it."""
         if array_file(self._folder, f"{name}.values").exists():
             return
         if name in CODED:

@@ -1,1 +1,1 @@
-"""Products as columns: the table, its texts, values and words, and the rows that a value or category has."""
+"""Products as columns: the table, its texts, values and words, and which rows have a value or a category."""

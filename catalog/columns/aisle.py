@@ -1,6 +1,6 @@
 """One leaf category's products with their columns side by side: a slice of the catalog in the order of categories.
 
-A place is a product's position within its aisle; places are in the order of rows.
+A place is a product's position in its aisle. Places have the same order as rows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ecom_rlve.catalog.constraints import Values
 
 
 class AisleColumn(NamedTuple):
-    """One column of an aisle, one value for each product; what values mean is the catalog's."""
+    """One column of an aisle, one value for each product; the catalog's column says what the values mean."""
 
     values: Values
     vocabulary: Sequence[str] | None
@@ -24,7 +24,7 @@ class AisleColumn(NamedTuple):
 
 
 class Aisle:
-    """The products of one leaf category; constraints on it take places where those on a catalog take rows."""
+    """The products of one leaf category. Constraints are checked on it by place, on a catalog by row."""
 
     __slots__ = ("_aisles", "_columns", "_start", "_stop", "catalog", "category", "rows")
 

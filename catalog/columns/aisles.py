@@ -1,9 +1,9 @@
-"""Every column once more in the order of leaf categories, so that a scan over a category reads nothing else.
+"""Copies of all columns in the order of leaf categories, so that a scan over a category reads only its own products.
 
-The rows of a category lie scattered over a large catalog: gathering one column of a thirtieth of the products reads
-all of it. In the order of categories a category's part of a column is a slice. Values are kept in the smallest type
-that holds them exactly. A catalog's folder has these arrays in files, which all processes share; of a catalog in memory
-each is made when it is first asked for.
+The products of a category are scattered over a large catalog: reading one column of a thirtieth of all products touches
+the whole column. In the order of categories they are a slice of it. Values are kept in the smallest type that holds
+them exactly. The folder of a catalog has these arrays in files, which all processes share. For a catalog in memory each
+array is made when it is first needed.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.errors import CatalogError
 
 NAMES: tuple[str, ...] = ("brand", "price", "price.is_floor", "rating", "ship_days", "stock", *ATTRIBUTES)
-"""The arrays there are: columns, and which prices are lower bounds."""
+"""Names of the arrays: the columns, and which prices are lower bounds."""
 
 _MANIFEST = "aisles.json"
 _UNITS = (1, 10, 100)
-"""Numbers are kept as whole ones where all are multiples of such a part."""
+"""Numbers are multiplied by the first of these that makes all of them whole, and kept as whole numbers."""
 _AT_ONCE = 1 << 18
 
 
 class Packed:
-    """Values of an array in few bytes; nothing is lost."""
+    """The values of an array in few bytes, without loss."""
 
     __slots__ = ("unit", "values")
 
     def __init__(self, values: NDArray[Any], unit: int = 0) -> None:
-        """Hold ``values``: with a ``unit`` whole numbers of that part of 1, the least of their type for unknown."""
+        """Hold ``values``; with a ``unit`` they were multiplied by it, and the least of their type means unknown."""
         self.values, self.unit = values, unit
 
     def __getitem__(self, places: NDArray[np.integer] | slice) -> NDArray[Any]:
-        """Return the values at some places, as they are in the catalog's own column, floats as float64."""
+        """Return the values at some places as in the catalog's own column; floats are float64."""
         values = self.values[places]
         if not self.unit:
             return np.asarray(values, dtype=np.float64) if values.dtype.kind == "f" else np.asarray(values)
@@ -57,17 +57,17 @@ class Aisles:
     """The columns of a catalog in the order of categories, and by row within each."""
 
     def __init__(self, catalog: Catalog, kept: Mapping[str, Packed] | None = None) -> None:
-        """Hold what was ``kept`` in files; what is missing is made when it is first asked for."""
+        """Hold the arrays ``kept`` in files; the others are made when they are first needed."""
         self.catalog = catalog
         sizes = np.bincount(catalog.category_codes, minlength=len(catalog.categories))
         self.starts: list[int] = np.concatenate((np.zeros(1, dtype=np.int64), np.cumsum(sizes))).tolist()
-        """Where each category begins, and the end of all."""
+        """Where each category begins; the last entry is the number of products."""
         self._kept = dict(kept or {})
         self._mapped = frozenset(self._kept)
 
     @classmethod
     def open(cls, catalog: Catalog, directory: Path) -> Aisles:
-        """Map the files that :func:`write_aisles` made; raises :class:`CatalogError` where they are of no use."""
+        """Map the files that :func:`write_aisles` made; raises :class:`CatalogError` where they do not fit."""
         try:
             manifest = json.loads((directory / _MANIFEST).read_text(encoding="utf-8"))
             fingerprint, units = manifest["catalog"], dict(manifest["units"])
@@ -86,7 +86,7 @@ class Aisles:
 
     @property
     def held_bytes(self) -> int:
-        """Memory of this process that the arrays take; what is mapped takes none."""
+        """Bytes of this process's own memory that the arrays take; mapped arrays take none."""
         return sum(each.values.nbytes for name, each in self._kept.items() if name not in self._mapped)
 
 
@@ -126,7 +126,7 @@ def _packed(source: NDArray[Any], catalog: Catalog) -> Packed:
 
 
 def _fitting(source: NDArray[Any]) -> tuple[int, np.dtype[Any]]:
-    """Return the unit, 0 for none, and the type in which nothing of an array is lost."""
+    """Return the unit (0: none) and the type that keep an array without loss."""
     if source.dtype.kind == "b":
         return 0, source.dtype
     if source.dtype.kind != "f":
@@ -140,7 +140,7 @@ def _fitting(source: NDArray[Any]) -> tuple[int, np.dtype[Any]]:
 
 
 def _bounds_in(numbers: NDArray[Any], unit: int) -> tuple[int, int] | None:
-    """Return the bounds of numbers in parts of 1, and what unknown takes; None where they are not whole."""
+    """Return the bounds of ``numbers * unit`` with room for unknown; None where these are not whole."""
     known = numbers[~np.isnan(numbers)]
     if not len(known):
         return (0, 0)

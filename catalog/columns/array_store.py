@@ -1,4 +1,4 @@
-"""Numpy arrays in files, written whole or not at all."""
+"""Numpy arrays in files, which are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """Yield a stream whose content becomes the file ``path`` when the block ends well, and never in part.
+    """Yield a stream whose content becomes the file ``path`` if the block ends without an error, else no file.
 
-    What is there then survives a loss of power. Raises :class:`OSError`.
+    The file then survives a loss of power. Raises :class:`OSError`.
     """
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
@@ -31,16 +31,16 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
 
 
 def save_array(path: Path, values: NDArray[Any]) -> None:
-    """Write one array to a ``.npy`` file, whole or not at all; raises :class:`OSError`."""
+    """Write one array to a ``.npy`` file, completely or not at all; raises :class:`OSError`."""
     header = {"descr": np.lib.format.dtype_to_descr(values.dtype), "fortran_order": False, "shape": values.shape}
     with whole_file(path) as stream:
         np.lib.format.write_array_header_1_0(stream, header)
-        # Not numpy's own writing to files, which does not say that a disk is full.
+        # numpy's own writing to files is not used, because it does not report a full disk.
         stream.write(np.ascontiguousarray(values).data)
 
 
 def save_blocks(path: Path, blocks: Iterable[NDArray[Any]], length: int, dtype: np.dtype[Any]) -> None:
-    """Write the one-dimensional ``blocks``, ``length`` elements in all, as one array without holding more than one.
+    """Write the one-dimensional ``blocks`` as one array of ``length`` elements, holding one block at a time.
 
     Raises :class:`OSError`, and ``ValueError`` where the blocks have another length.
     """
@@ -57,7 +57,7 @@ def save_blocks(path: Path, blocks: Iterable[NDArray[Any]], length: int, dtype: 
 
 def map_array(path: Path) -> NDArray[Any]:
     """Return the array of a ``.npy`` file, memory-mapped and read-only; raises ``OSError`` and ``ValueError``."""
-    # A plain array over the same memory: the subclass for mapped files makes every slice several times dearer.
+    # A plain array over the same memory, because slicing a memmap costs several times as much.
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 

@@ -1,4 +1,4 @@
-"""Columns of a catalog: one array a property, with the rows by value where the values are words."""
+"""Columns of a catalog: one array for each property; columns of words can also list the rows of each word."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ UNKNOWN_CODE = -1
 CODED: tuple[str, ...] = ("category", "brand", "currency", *DISCRETE)
 NUMBERS: tuple[str, ...] = ("price", "price_high", "rating", *NUMERIC)
 COUNTS: tuple[str, ...] = ("ship_days", "stock")
-"""Names of all columns: of words, of numbers that may be unknown, of whole numbers that never are."""
+"""Names of the columns of words, of numbers that may be unknown, and of whole numbers that are always known."""
 
 
 class Postings:
-    """Rows grouped by code: ``rows(code)`` is an ascending int32 array, empty for a code that has none."""
+    """Rows grouped by code: ``rows(code)`` is an ascending int32 array, empty for a code without rows."""
 
     __slots__ = ("order", "starts")
 
     def __init__(self, codes: NDArray[np.int32], size: int) -> None:
         known = np.flatnonzero(codes >= 0).astype(np.int32)
         self.order = known[np.argsort(codes[known], kind="stable")]
-        """Rows with a code, by code and then by row."""
+        """All rows that have a code, sorted by code and then by row."""
         self.starts = np.zeros(size + 1, dtype=np.int64)
-        """Where the rows of each code begin in ``order``, and the end of all."""
+        """Where the rows of each code begin in ``order``; the last entry is the end."""
         np.cumsum(np.bincount(codes[known], minlength=size), out=self.starts[1:])
 
     @classmethod
     def stored(cls, order: NDArray[np.int32], starts: NDArray[np.int64]) -> Postings:
-        """Return what was made before."""
+        """Return a grouping that was made before."""
         made = cls.__new__(cls)
         made.order, made.starts = order, starts
         return made
@@ -58,7 +58,7 @@ class Column:
     is_floor: NDArray[np.bool_] | None = None
     """Where set, the value is only a lower bound (prices "from")."""
     grouped: Postings | None = None
-    """Rows by code where they were stored; None = they are grouped when first asked for."""
+    """Rows by code if they were stored; None = they are grouped when first needed."""
 
     @cached_property
     def _codes(self) -> dict[str, int]:
@@ -76,7 +76,7 @@ class Column:
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
-        """Tell for each row whether its value is known."""
+        """Say for each row whether its value is known."""
         return np.asarray(self.values >= 0 if self.vocabulary is not None else ~np.isnan(self.values))
 
     @cached_property
@@ -86,14 +86,14 @@ class Column:
 
 
 def coded(values: Sequence[str | None], vocabulary: Sequence[str] | None = None) -> Column:
-    """Return a column of words; without a vocabulary it is the sorted set of the known ones."""
+    """Return a column of words; the default vocabulary is the sorted set of the known words."""
     known = tuple(vocabulary) if vocabulary is not None else tuple(sorted({value for value in values if value}))
     codes = {value: code for code, value in enumerate(known)}
     return Column(np.array([codes.get(value or "", UNKNOWN_CODE) for value in values], dtype=np.int32), known)
 
 
 def columns_of(rows: Sequence[Product], category: Column) -> dict[str, Column]:
-    """Return all columns of some products; the caller says how their categories are coded."""
+    """Return all columns of some products; the caller chooses the codes of the categories."""
     columns = {
         "category": category,
         "brand": coded([product.brand for product in rows]),

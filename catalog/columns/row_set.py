@@ -1,4 +1,4 @@
-"""Some of a catalog's rows in one bit each: what is drawn from when there are millions to choose among."""
+"""A set of a catalog's rows that takes one bit for each row, to draw targets from among millions of products."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _BLOCK = 64
-"""Bytes of bits that are counted together."""
+"""Bytes in a block; the set bits of each block are counted once."""
 
 
 class RowSet:
@@ -37,7 +37,7 @@ class RowSet:
         return self._bits.nbytes + self._before.nbytes
 
     def row(self, rank: int) -> int:
-        """Return the row with so many smaller ones in the set; ``rank`` lies in 0 to ``len`` - 1."""
+        """Return the row that has ``rank`` smaller rows in the set; ``rank`` is 0 to ``len`` - 1."""
         block = int(self._before.searchsorted(rank, side="right")) - 1
         if rank < 0 or block >= len(self._before) - 1:
             raise IndexError(f"rank {rank} of {len(self)} rows")
@@ -45,5 +45,5 @@ class RowSet:
         return block * _BLOCK * 8 + int(bits.nonzero()[0][rank - int(self._before[block])])
 
     def has(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
-        """Tell which of ``rows`` are in the set (shape of ``rows``)."""
+        """Say which of ``rows`` are in the set (shape of ``rows``)."""
         return np.asarray(self._bits[rows >> 3] >> (rows & 7).astype(np.uint8) & 1, dtype=np.bool_)

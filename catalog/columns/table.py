@@ -1,6 +1,6 @@
-"""The columnar store of products: what every episode shares and none changes.
+"""The products of a catalog in columns. All episodes share them, and none changes them.
 
-Text lies in UTF-8 blobs with offsets, everything else in numpy columns, so that a catalog can be memory-mapped and a
+Text is kept in UTF-8 blobs with offsets, everything else in numpy columns. So a catalog can be memory-mapped, and a
 scan over a column is one vectorised operation.
 """
 
@@ -23,9 +23,9 @@ from ecom_rlve.catalog.product import Category, Product
 __all__ = ["UNKNOWN_CODE", "Catalog", "Column", "Postings", "Texts"]
 
 TEXTS: tuple[str, ...] = ("ids", "titles", "descriptions", "features", "stores", "provenance")
-"""Names of all texts of a product; features are lines, provenance is compact JSON, each empty where there is none."""
+"""Names of all texts of a product. Features are lines, provenance is compact JSON; both are empty if there is none."""
 _LATER_COLUMNS = ("currency", "price_high")
-"""Columns that fingerprints leave out where they hold nothing, so that catalogs without them kept theirs."""
+"""Columns that a fingerprint leaves out if they are empty, so that older catalogs without them keep theirs."""
 
 
 class Catalog:
@@ -47,9 +47,9 @@ class Catalog:
             categories: in the order of the category column's codes.
             texts: by each name of :data:`TEXTS`.
             columns: by each name of ``CODED``, ``NUMBERS`` and ``COUNTS``.
-            rating_count: one number a product.
-            id_index: of the ids, where it was stored; None = it is made here.
-            fingerprint: of this very content, where it was stored; None = it is computed when first asked for.
+            rating_count: one number for each product.
+            id_index: index of the ids, if it was stored; None = it is made here.
+            fingerprint: that of this content, if it was stored; None = it is computed when first needed.
         """
         self.categories = tuple(categories)
         self.texts = dict(texts)
@@ -147,7 +147,7 @@ class Catalog:
 
     @cached_property
     def fingerprint(self) -> str:
-        """32 hex digits that differ wherever any product or category differs."""
+        """32 hex digits that are different if any product or category is different."""
         if self._fingerprint is not None:
             return self._fingerprint
         hasher = blake2b(repr(self.categories).encode(), digest_size=16)

@@ -1,7 +1,8 @@
-"""A catalog's columns as files that are mapped, not read: whatever takes time in proportion to the products is stored.
+"""A catalog's columns as files that are mapped, not read.
 
-That is, beside texts and values, the index of the ids, the rows by value of every column of words, and the index of
-every large vocabulary. A process that opens them holds only what it touches, and shares that with all others.
+Everything is stored whose computing would take longer with more products: texts and values, the index of the ids, the
+rows of each word in every column of words, and the index of every large vocabulary. A process that opens the files
+holds only the pages it uses, and shares them with all others.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from ecom_rlve.catalog.columns.texts import HashIndex, Texts, Words
 from ecom_rlve.catalog.product import Category
 
 LARGE_VOCABULARY = 4096
-"""Words above which a vocabulary stays packed, and is looked up through a stored index."""
+"""Vocabularies with more words than this stay packed, and are looked up through a stored index."""
 _CATEGORIES = "categories.json"
 
 
@@ -44,13 +45,13 @@ def write_texts(folder: Path, name: str, texts: Texts) -> None:
 
 
 def write_index(folder: Path, name: str, index: HashIndex) -> None:
-    """Write where texts are found."""
+    """Write an index of texts."""
     save_array(array_file(folder, f"{name}.hashes"), index.hashes)
     save_array(array_file(folder, f"{name}.places"), index.places)
 
 
 def write_column(folder: Path, name: str, column: Column) -> None:
-    """Write one column with what is derived from it; its values come last, so that a column with values is whole."""
+    """Write one column and what is derived from it. Its values come last: if they exist, the column is complete."""
     if column.vocabulary is not None:
         words = Words.pack(column.vocabulary)
         write_texts(folder, f"{name}.words", words.texts)
@@ -65,7 +66,7 @@ def write_column(folder: Path, name: str, column: Column) -> None:
 
 
 def open_table(folder: Path, fingerprint: str | None) -> Catalog:
-    """Return the catalog that lies in ``folder``; ``fingerprint`` as for :class:`Catalog`.
+    """Return the catalog in ``folder``; ``fingerprint`` as for :class:`Catalog`.
 
     Raises ``OSError`` and ``ValueError`` where files are missing, unreadable or do not belong together.
     """
@@ -111,7 +112,7 @@ def _column(array: Callable[[str], NDArray[Any]], name: str) -> Column:
 
 
 def _check_lengths(catalog: Catalog, folder: Path) -> None:
-    """Check that the files have one row a product, and one category a code."""
+    """Check that the files have one row for each product, and one category for each code."""
     lengths = {name: len(catalog.column(name).values) for name in (*CODED, *NUMBERS, *COUNTS)}
     lengths |= {name: len(texts) for name, texts in catalog.texts.items()} | {"rating_count": len(catalog.rating_count)}
     odd = sorted(name for name, length in lengths.items() if length != catalog.size)

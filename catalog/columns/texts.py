@@ -1,4 +1,4 @@
-"""Strings in arrays: packed sequences, and finding one by its content without a Python object for each."""
+"""Strings in arrays: packed sequences, and look-ups by content that need no Python object for each string."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Texts:
 
 
 def text_digest(text: str) -> bytes:
-    """Return 16 bytes that stand for a text; lone surrogates count as ``?``."""
+    """Return a digest of a text, 16 bytes; lone surrogates count as ``?``."""
     return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
@@ -71,14 +71,14 @@ class HashIndex:
 
 
 class Words(Sequence[str]):
-    """A large vocabulary: different words in a fixed order, found without regard to case."""
+    """A large vocabulary: different words in a fixed order; look-ups ignore case."""
 
     __slots__ = ("lookup", "texts")
 
     def __init__(self, texts: Texts, lookup: HashIndex) -> None:
         self.texts = texts
         self.lookup = lookup
-        """Of the case-folded words."""
+        """Index of the case-folded words."""
 
     @classmethod
     def pack(cls, words: Iterable[str]) -> Words:
@@ -102,7 +102,7 @@ class Words(Sequence[str]):
         return iter(self.texts)
 
     def code_of(self, word: str) -> int | None:
-        """Return the place of the word that equals ``word`` but for case, the last of several; None where none does."""
+        """Return the place of the word that equals ``word`` but for case, the last of several; None if none does."""
         folded = word.casefold()
         alike = (place for place in reversed(self.lookup.candidates(folded)) if self.texts[place].casefold() == folded)
         return next(alike, None)

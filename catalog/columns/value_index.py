@@ -7,11 +7,11 @@ from ecom_rlve.catalog.columns.table import Catalog
 
 LEAST_BRAND_LETTERS = 5
 _HELD = 4096
-"""Values of a column up to which they are held in one table; larger vocabularies are asked one by one."""
+"""Vocabularies of at most so many values are merged into one table; larger ones are searched one by one."""
 
 
 class ValueIndex:
-    """Looks up values by their casefolded words; of a value that several attributes have the first of them counts."""
+    """Looks up values by their casefolded words. If several attributes have a value, the first of them counts."""
 
     def __init__(self, catalog: Catalog) -> None:
         self._held: dict[str, tuple[int, str]] = {}
@@ -27,7 +27,7 @@ class ValueIndex:
                     self._held.setdefault(value.casefold(), (place, name))
 
     def get(self, words: str) -> str | None:
-        """Return the attribute, or ``brand``, that has this value; None where none has."""
+        """Return the attribute, or ``brand``, that has this value; None if none has."""
         found = self._held.get(words)
         for place, name in self._asked:
             if found is not None and found[0] < place:

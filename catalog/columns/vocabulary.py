@@ -1,4 +1,4 @@
-"""The different words of a catalog's products: numbered texts that are looked up without being held as objects."""
+"""The different words of a catalog's products, numbered; looking one up needs no Python object for each word."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Vocabulary:
     ) -> None:
         self.words = words
         self.letter_marks = letter_marks
-        """The letters of each word as :func:`letter_mark` gives them."""
+        """The set of letters of each word, see :func:`letter_mark`."""
         self._hashes, self._by_hash = hashes, by_hash
         self.number = lru_cache(_CACHED)(self._number)
 
@@ -42,7 +42,7 @@ class Vocabulary:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Vocabulary:
-        """Return the vocabulary that :attr:`arrays` describes; raises ``KeyError`` where one lacks."""
+        """Return the vocabulary that :attr:`arrays` describes; raises ``KeyError`` if one of them is missing."""
         words = Texts(arrays["word_blob"], arrays["word_offsets"])
         return cls(words, arrays["word_hashes"], arrays["word_by_hash"], arrays["word_marks"])
 
@@ -79,7 +79,7 @@ class Vocabulary:
 
 
 def letter_mark(word: str) -> int:
-    """Return the set of a word's letters as 64 bits; different letters may share one."""
+    """Return the set of a word's letters as 64 bits; different letters may share a bit."""
     mark = 0
     for letter in word:
         mark |= 1 << (ord(letter) & 63)

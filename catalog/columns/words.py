@@ -1,6 +1,6 @@
 """Texts as sets of words: how many of a query's words a product has.
 
-Repeating a word changes nothing. :mod:`ecom_rlve.catalog.search.bags` says what of a product is read.
+Repeated words count once. :mod:`ecom_rlve.catalog.search.bags` says which texts of a product are read.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from rapidfuzz.process import extractOne
 from ecom_rlve.catalog.columns.vocabulary import Vocabulary, letter_mark
 
 MAX_WORDS = 128
-"""Different words of one text that count, the first ones; bounds every sum over a text's words."""
+"""Only so many different words of a text count, the first ones. This bounds every sum over a text's words."""
 _WORD = re.compile(r"[^\W_]+")
 _IDF_UNIT = 64
 _FEW_WORDS = 1 << 16
-"""Up to so many words of a vocabulary, one number for each of them is cheaper than looking for some of them."""
+"""In a vocabulary of at most so many words, an array over all of them is cheaper than looking up some of them."""
 _MISSPELT_LETTERS = 4
-"""A shorter word is never taken for a misspelling."""
+"""Shorter words are never read as misspellings."""
 _EDITS = 1
-"""Letters inserted, dropped, replaced or swapped between a misspelt word and the one it stands for."""
+"""Most letters inserted, dropped, replaced or swapped in a misspelt word."""
 
 
 def split_words(text: str) -> list[str]:
@@ -44,17 +44,17 @@ def split_words(text: str) -> list[str]:
 class Bags:
     """The words of every product: row ``r`` has the word numbers ``numbers[offsets[r]:offsets[r + 1]]``.
 
-    The first ``telling[r]`` of them come from its title, category, brand and attributes, the others from its features.
+    The first ``telling[r]`` of them come from its title, category, brand and attributes; the others from its features.
     """
 
     def __init__(self, vocabulary: Vocabulary, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Take the arrays that :attr:`arrays` describes, which may be memory-mapped; ``KeyError`` where one lacks."""
+        """Take the arrays that :attr:`arrays` describes, which may be memory-mapped; ``KeyError`` if one is missing."""
         self.vocabulary = vocabulary
         self.offsets: NDArray[np.int64] = arrays["bag_offsets"]
         self.numbers: NDArray[np.int32] = arrays["bag_numbers"]
         self.telling: NDArray[np.int32] = arrays["bag_telling"]
         self.document_frequency: NDArray[np.int32] = arrays["word_frequency"]
-        """Products that have each word; 0 for a word that lies beyond the first MAX_WORDS of each."""
+        """How many products have each word among their first MAX_WORDS."""
         self._idf: NDArray[np.int32] = arrays["word_idf"]
         self.size = len(self.offsets) - 1
 
@@ -66,7 +66,7 @@ class Bags:
         numbers: NDArray[np.int32],
         telling: NDArray[np.int32],
     ) -> Bags:
-        """Return the bags of rows whose words are known, with what follows from them."""
+        """Return the bags of rows whose words are known, and what follows from them."""
         frequency = np.bincount(numbers, minlength=len(vocabulary)).astype(np.int32)
         idf = np.log(len(offsets) / (1 + frequency.astype(np.int64))) + 1
         made = {
@@ -80,7 +80,7 @@ class Bags:
 
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Everything it consists of beside the vocabulary, by name."""
+        """All its arrays except for those of the vocabulary, by name."""
         return {
             "bag_offsets": self.offsets,
             "bag_numbers": self.numbers,
@@ -100,7 +100,7 @@ class Bags:
     def overlap(self, words: Iterable[str], rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return for each row the summed inverse document frequencies of those ``words`` that it has.
 
-        A word that no product has stands for the most similar word of ``rows``, if one is similar enough.
+        A word that no product has counts as the most similar word of ``rows``, if one is similar enough.
         """
         lengths, numbers = self.gathered(rows)
         found = {word: self.vocabulary.number(word) for word in words}
@@ -115,12 +115,12 @@ class Bags:
         owner = np.repeat(np.arange(len(rows)), lengths)
         sums = np.zeros(len(rows), dtype=np.int64)
         for number in sorted(wanted):
-            # A row has a word once, so that no owner comes twice.
+            # A row has each word once, so that no owner comes twice.
             sums[owner[np.flatnonzero(numbers == number)]] += self._idf[number]
         return sums
 
     def _present(self, numbers: NDArray[np.int32]) -> NDArray[np.intp] | NDArray[np.int32]:
-        """Return the different ones of some word numbers, ascending."""
+        """Return the distinct word numbers, ascending."""
         if len(self.vocabulary) > _FEW_WORDS:
             return np.unique(numbers)
         is_present = np.zeros(len(self.vocabulary), dtype=np.bool_)
@@ -128,12 +128,12 @@ class Bags:
         return np.flatnonzero(is_present)
 
     def _similar(self, strange: list[str], numbers: NDArray[np.int32]) -> list[int]:
-        """Return for each misspelt word the number of the one it may stand for, among ``numbers``; first of equals."""
+        """Return for each misspelt word the number of the likeliest word among ``numbers``, the first of equals."""
         strange = [word for word in strange if len(word) >= _MISSPELT_LETTERS]
         if not strange:
             return []
         present = self._present(numbers)
-        # An edit adds or removes one letter, or replaces one: most words differ in more and need no comparison.
+        # An edit adds, removes or replaces one letter. Most words differ in more letters and need no comparison.
         marks = np.array([[letter_mark(word)] for word in strange], dtype=np.uint64)
         is_near = np.bitwise_count(self.vocabulary.letter_marks[present] ^ marks) <= 2 * _EDITS
         found = []

@@ -1,1 +1,1 @@
-"""One row of a source read as a product: its words, measures, prices and brand, and where each value came from."""
+"""Reading one row of a source as a product: words, measures, price and brand, and where each value came from."""

@@ -18,7 +18,7 @@ _PLACEHOLDERS = frozenset(
 def brand_of(details: Details, store: object) -> Stated[str] | None:
     """Return the brand: from the details ``brand``, ``brand name``, ``manufacturer``, then the store; else None.
 
-    Values that name no brand ("Generic"), carry markup or were decoded wrongly are passed over.
+    Values that name no brand ("Generic"), contain markup or were decoded wrongly are skipped.
     """
     for _, key, raw in (*details.stated(_KEYS), Stated(store, "store", store)):
         if isinstance(raw, str) and not is_mojibake(raw) and not set("<>{}") & set(raw):
@@ -30,7 +30,7 @@ def brand_of(details: Details, store: object) -> Stated[str] | None:
 
 
 def one_spelling(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return the spelling to use for every brand by its case-folded form: the most frequent, of equals the first.
+    """Return for every case-folded brand the spelling to use: the most frequent one, the first of equals.
 
     >>> one_spelling({"dotn": 1, "Dotn": 2, "ACME": 1, "Acme": 1})
     {'acme': 'ACME', 'dotn': 'Dotn'}

@@ -1,7 +1,7 @@
-"""The numeric attributes that a product's details state, in canonical units; what they contradict is unknown.
+"""The numeric attributes that a product's details state, in canonical units. Contradicting statements mean unknown.
 
-Unlike words, numbers need no second mention in the product's text: hardly any text repeats a weight, and a number with
-a unit of the wanted kind, which agrees with every other number of the same details, is not filled in carelessly.
+Words must be confirmed by the product's text, numbers need not: hardly any text repeats a weight. A number with a unit
+of the right kind, which agrees with all other numbers of the details, is unlikely to be a careless entry.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _PLAIN: dict[str, tuple[Unit, tuple[str, ...]]] = {
     "battery_life": ("h", ("battery life", "battery average life", "average battery life (in hours)")),
 }
 _TOLERANCE = 0.05
-"""Relative difference that two roundings of one measurement may show."""
+"""Relative difference that two roundings of one measurement may have."""
 _LIGHTEST_SHARE = 0.1
-"""A product that weighs less than this share of its package was weighed, or spelled, wrongly."""
+"""If a product weighs less than this share of its package, one of the weights is wrong."""
 _SLACK = 0.05
-"""cm that rounding may have taken off a side."""
+"""cm by which rounding may have shortened a side."""
 _DENSITIES = (0.0012, 23.0)
-"""g/cm³, of air and beyond any metal: a box outside was measured, or weighed, wrongly."""
+"""g/cm³, from about that of air to more than that of any metal. Outside these bounds a size or weight is wrong."""
 
 
 def numeric_attributes(details: Details) -> dict[str, Stated[float]]:

@@ -1,4 +1,4 @@
-"""Where a value came from: the key under which a source states it, and its raw text."""
+"""Where a value came from: the key with which a source states it, and its raw text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Generic, NamedTuple, TypeVar
 from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 
 MAX_RAW = 80
-"""Characters of a raw text that are kept."""
+"""So many characters of a raw text are kept."""
 
 T = TypeVar("T")
 
@@ -31,7 +31,7 @@ class Stated(NamedTuple, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """The details of a row by lower-case key; of equal keys the first."""
+    """The details of a row by lower-case key. If keys are equal, the first counts."""
 
     values: Mapping[str, object]
     spelled: Mapping[str, str]
@@ -49,13 +49,13 @@ class Details:
         return cls(values, spelled)
 
     def stated(self, keys: Iterable[str]) -> list[Stated[object]]:
-        """Return what is stated under any of the lower-case ``keys``, in their order."""
+        """Return what the details state for any of the lower-case ``keys``, in the order of ``keys``."""
         found = ((key, self.values.get(key)) for key in keys)
         return [Stated(value, f"details.{self.spelled[key]}", value) for key, value in found if value is not None]
 
 
 def agreed(statements: Iterable[Stated[T]]) -> Stated[T] | None:
-    """Return the first of several statements of one value; None where there is none or two differ."""
+    """Return the first of several statements of one value; None if there is none, or two of them differ."""
     first: Stated[T] | None = None
     for stated in statements:
         if first is None:

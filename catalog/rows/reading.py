@@ -1,4 +1,4 @@
-"""What one row of a source told."""
+"""What was read from one row of a source."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One row that became a product, with what only the whole catalog can settle still open. Can be pickled."""
+    """One row as a product. Its final brand and category are open: they depend on the whole catalog. Can be pickled."""
 
     product: Product
-    """``category`` and ``brand`` as this row spells them."""
+    """The product, with ``category`` and ``brand`` as this row spells them."""
     leaf: Leaf
     listing: bytes
     """Equal for two rows with the same title and store, case and punctuation aside; 16 bytes."""

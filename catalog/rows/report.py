@@ -1,4 +1,4 @@
-"""What became of the rows of a source."""
+"""How many rows of a source became products, and why the others did not."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class DropReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """Rows in, rows kept, rows dropped by reason; the numbers always add up."""
+    """Rows read, rows kept, rows dropped by reason; the numbers always add up."""
 
     read: int
     kept: int

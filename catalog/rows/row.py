@@ -1,10 +1,10 @@
 """Rows of the Amazon-Reviews-2023 metadata shape, read as products.
 
-Both published shapes are read alike: the raw one (``details`` an object, ``price`` a number) and the one of the data
-hub (``details`` a JSON string, ``price`` a string, ``images`` an object of lists). Images and videos are not read.
-Every other source is brought into this shape first, with three more fields where it has them: ``currency``;
-``field_names``, what the source itself calls a field ("details.Color" -> "g:color"); ``is_continuation``, true for a
-row that only adds to the product of an earlier one.
+Both published shapes are read in the same way: the raw one (``details`` an object, ``price`` a number) and the one of
+the data hub (``details`` a JSON string, ``price`` a string, ``images`` an object of lists). Images and videos are not
+read. Every other source is brought into this shape first. It may add three fields: ``currency``; ``field_names``, the
+source's own names of fields ("details.Color" -> "g:color"); ``is_continuation``, true for a row that only adds to the
+product of an earlier row.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ FIELDS = (
     *("parent_asin", "title", "main_category", "categories", "features", "description", "details", "price", "store"),
     *("average_rating", "rating_number", "currency"),
 )
-"""The fields that are read; a source with columns need not fetch others."""
+"""The fields that are read. A source with columns need not read any other."""
 REQUIRED = ("parent_asin", "title")
-"""A source without these has no products."""
+"""A source without these fields has no products."""
 CONTINUATION: Mapping[str, object] = {"is_continuation": True}
-"""Stands for a row that an earlier row of the same product has taken in."""
+"""Takes the place of a row that belongs to the product of an earlier row."""
+# Counts are kept in 32 bits with a sign.
 _MAX_COUNT = 2**31 - 1
 _NO_DETAILS = (None, "", "None", "null")
 
 
 def read_row(row: Mapping[str, object]) -> Reading | DropReason:
-    """Read one row; what a row leaves open or contradicts is unknown in the product."""
+    """Read one row. What it does not state, or contradicts, is unknown in the product."""
     if row.get("is_continuation") is True:
         return DropReason.CONTINUATION
     product_id = clean_text(_text(row.get("parent_asin")))
@@ -81,7 +82,7 @@ def read_row(row: Mapping[str, object]) -> Reading | DropReason:
 def _interpreted(
     product: Product, title: str, row: Mapping[str, object], details: Details, leaf: Stated[Leaf]
 ) -> Product:
-    """Return the product with what has to be made out of raw texts: price, brand, attributes; and where it stood."""
+    """Return the product with what is derived from raw texts (price, brand, attributes), and the sources of each."""
     brand = brand_of(details, row.get("store"))
     price = parse_price(row.get("price"), row.get("currency"))
     text = ProductText.of(title, product.features, product.description, brand.value if brand else None)
@@ -111,7 +112,7 @@ def _interpreted(
 
 
 def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceReport]:
-    """Read rows as one catalog: of equal ids, and of equal titles in one store, the first is kept.
+    """Read rows as one catalog. If ids are equal, or titles in the same store, the first row is kept.
 
     Raises :class:`SourceError` where no row is left.
     """

@@ -1,7 +1,7 @@
-"""What only the whole of a catalog can settle: duplicates, names of categories, spellings of brands.
+"""Decisions that need the whole catalog: duplicates, names of categories, spellings of brands.
 
-Made for one pass that keeps nothing but small aggregates, so that millions of rows can be read in other processes,
-noted in row order, and turned into products by a second pass.
+Millions of rows can be read in other processes. One pass in row order notes them here, in little memory; a second pass
+then makes the products.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ecom_rlve.catalog.shop_words.leaf_categories import Leaf, category_of, uniq
 from ecom_rlve.catalog.shop_words.variant_values import variant_values
 
 MAX_TITLES = 2_000
-"""Titles of a leaf, the first ones, that tell in which attribute its products come in variants."""
+"""The first titles of a leaf, so many, decide in which attribute its products come in variants."""
 
 
 class Duplicates:
@@ -33,7 +33,7 @@ class Duplicates:
         self._listings: set[bytes] = set()
 
     def reason(self, reading: Reading) -> DropReason | None:
-        """Return why a reading repeats an earlier one; where it does not, remember it and return None."""
+        """Return why a reading repeats an earlier one; if it does not, remember it and return None."""
         product_id = blake2b(reading.product.id.encode(), digest_size=16).digest()
         if product_id in self._ids:
             return DropReason.DUPLICATE_ID
@@ -46,7 +46,7 @@ class Duplicates:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The choices made for a catalog."""
+    """The names and spellings chosen for a catalog."""
 
     categories: tuple[Category, ...]
     """In the order of their first products."""
@@ -66,7 +66,7 @@ class Settled:
 
 
 class Settling:
-    """Collects from the readings that are kept, in row order, what :meth:`settled` needs. Can be pickled."""
+    """Collects what :meth:`settled` needs from the kept readings, in row order. Can be pickled."""
 
     def __init__(self) -> None:
         self._brands: Counter[str] = Counter()
@@ -75,7 +75,7 @@ class Settling:
         self._size = 0
 
     def note(self, reading: Reading) -> None:
-        """Take one more kept reading into account."""
+        """Note one more kept reading."""
         titles = self._titles.setdefault(reading.leaf, [])
         if len(titles) < MAX_TITLES:
             titles.append((self._size, reading.product.title))
@@ -97,6 +97,6 @@ class Settling:
 
 
 def _naming_words(category: Category, attribute: str) -> Iterator[str]:
-    """Yield the words that give away a value of an attribute in a category."""
+    """Yield the words that show a value of an attribute in a category."""
     yield from (value for value in variant_values(category, attribute) if isinstance(value, str))
     yield from spellings(attribute)

@@ -1,4 +1,4 @@
-"""Text of product data made fit to show: markup, control tokens, entities and odd spaces gone, all else as it was."""
+"""Product texts made fit to show: without markup, control tokens, entities and odd spaces, and otherwise unchanged."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 MAX_TITLE = 200
 """Longest title shown, in characters."""
 
-# A pattern and not html.parser: what the parser makes of broken markup differs between Python versions, and a product
-# must read the same everywhere.
+# Not html.parser: Python versions differ in what it makes of broken markup, and a product must be the same everywhere.
 _HIDDEN = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>|<![a-z][^<>]*>", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
@@ -36,7 +35,7 @@ def clean_text(raw: str) -> str:
 
 
 def cap_title(title: str) -> str:
-    """Return the title cut at a word boundary to at most ``MAX_TITLE`` characters, the mark of the cut included."""
+    """Return the title cut at a word boundary to at most ``MAX_TITLE`` characters, including the mark of the cut."""
     if len(title) <= MAX_TITLE:
         return title
     head = title[: MAX_TITLE - 1]
@@ -46,10 +45,10 @@ def cap_title(title: str) -> str:
 
 
 def is_mojibake(text: str) -> bool:
-    """Tell whether a text shows the traces of bytes that were decoded wrongly: "don¡¯t", "cafÃ©"."""
+    """Say whether a text looks like bytes that were decoded wrongly: "don¡¯t", "cafÃ©"."""
     return bool(_MOJIBAKE.search(text))
 
 
 def is_latin(text: str) -> bool:
-    """Tell whether a text is written in Latin letters and common signs only."""
+    """Say whether a text consists of Latin letters and common signs only."""
     return not _BEYOND_LATIN.search(text)

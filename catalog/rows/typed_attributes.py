@@ -1,8 +1,8 @@
 """The discrete attributes of a product, read from its details and its own text.
 
-A stated value is kept only where the title, a feature or the description names it too: details are often filled in
-carelessly ("Item Form: Cream" on a brush), text is written for this product. Colours and materials that no detail
-states are taken from the text where it names exactly one.
+A stated value is kept only if the title, a feature or the description names it too. Details are often filled in
+carelessly ("Item Form: Cream" on a brush), but texts are written for one product. If no detail states a colour or a
+material, it is taken from the text, provided that the text names exactly one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
 from ecom_rlve.catalog.shop_words.phrases import Found, Phrases, fold_words
 
 MAX_VALUE = 40
-"""Longest stated value that is read, in characters; longer ones are sentences."""
+"""A stated value of more characters is a sentence and not read."""
 KEYS: dict[str, tuple[str, ...]] = {
     "color": ("color", "colour"),
     "size": ("size",),
@@ -64,7 +64,7 @@ class ProductText:
 
     @classmethod
     def of(cls, title: str, features: Sequence[str], description: str, brand: str | None) -> ProductText:
-        """Read a product's text; a brand at the head of the title says nothing about the thing ("Blue Hawk")."""
+        """Read a product's text, but not a brand at the start of its title ("Blue Hawk" names no colour)."""
         words = _words(title)
         own = _words(brand or "")
         return cls(
@@ -96,7 +96,7 @@ def spellings(name: str) -> Iterator[str]:
 
 
 def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
-    """Return what details and text agree on: one of them where the other is silent, None where they differ."""
+    """Return what details and text agree on; one of them if the other names nothing, None if they differ."""
     titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
     if titled:
         return agreed([*([stated] if stated else ()), *titled])
@@ -145,7 +145,7 @@ def _size(value: str) -> str | None:
 
 
 def _shoe_size(value: str) -> str | None:
-    """Return one of the sizes of "US 6 | EU 36", stated in either order: the European one where there is one."""
+    """Return one of the sizes of "US 6 | EU 36", in either order: the European one if there is one."""
     sides = [_SHOE_SIZE.fullmatch(side.strip()) for side in re.split(r"[|/]", value)]
     sizes = {side[1]: f"{side[1]} {side[2]}" for side in sides if side}
     return sizes[min(sizes)] if len(sizes) == len(sides) else None
@@ -169,18 +169,18 @@ def _values(name: str, words: Sequence[str]) -> list[str]:
 
 
 def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
-    """Tell whether a value was found as a single letter ("M", "L"), which occurs in any text for other reasons."""
+    """Say whether a value was found as a single letter ("M", "L"), which any text may contain by chance."""
     return found.words == 1 and len(words[found.at]) == 1
 
 
 def _clear_values(name: str, words: Sequence[str]) -> list[str]:
-    """Return the values that words alone are proof of: "cream" in a title need not be a colour."""
+    """Return the values that a text surely means: "cream" in a title need not be a colour."""
     unclear = _file()["only_where_stated"][name]
     return [value for value in _values(name, words) if value not in unclear]
 
 
 def _materials_of_whole(words: Sequence[str]) -> list[str]:
-    """Return the materials named, without those right before a part: "rubber sole" is not said of the product."""
+    """Return the materials named, except right before a part: a "rubber sole" does not make the product rubber."""
     parts, unclear = _file()["parts"], {"", *_file()["only_where_stated"]["material"]}
     named = [found for found in _phrases("material").find(words) if found.value not in unclear]
     return [found.value for found in named if (*words, "")[found.places.stop] not in parts]

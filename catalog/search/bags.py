@@ -1,7 +1,7 @@
-"""What of a product is searched: its title, category, brand, attribute values and features.
+"""Which words of a product a search finds: of its title, category, brand, attribute values and features.
 
-Prices and other numbers are left out: a shopper bounds them, and bounds are filters. The value of the category's
-variant attribute is left out too, because a product comes in several.
+Prices and other numbers are left out: shoppers set bounds for them, and bounds are filters. The value of the category's
+variant attribute is left out too, because a product is sold with several of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ecom_rlve.catalog.columns.words import MAX_WORDS, Bags, split_words
 from ecom_rlve.catalog.search.forked import over_ranges, ranges
 
 _CHUNK = 16_384
-"""Rows read at a time."""
+"""Rows that are read at a time."""
 
 
 def read_bags(catalog: Catalog, workers: int = 1, progress: Callable[[int, int], None] | None = None) -> Bags:
@@ -76,7 +76,7 @@ def _read(catalog: Catalog, start: int, stop: int) -> _Part:
         return [known.setdefault(word, len(known)) for word in split_words(text)]
 
     def numbered_once(text: str) -> list[int]:
-        """Split a text that many products share, as all but their titles are, only once."""
+        """Split a text only once. Many products share texts; only titles are their own."""
         found = shared.get(text)
         if found is None:
             found = shared[text] = numbered(text)

@@ -1,7 +1,7 @@
 """Where the arrays of a search index lie: in memory, or in a folder that a build fills stage by stage.
 
-A folder is read only when its manifest is there, which is written last. Until then a record says which stages are
-finished, so that a build that was killed goes on where it was.
+The manifest of a folder is written last, and a folder without one is not read. Until then a record says which stages
+are finished, so that a killed build can continue.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Facts = dict[str, str | int]
 _MANIFEST = "manifest.json"
 _RECORD = "unfinished.json"
 _BLOCK = 1 << 20
-"""Bytes handled at a time."""
+"""Bytes that are read at a time."""
 
 
 class Place(Protocol):
@@ -98,7 +98,7 @@ class Memory:
 
 
 class Folder:
-    """A :class:`Place` on disk, resumed where a build of the same identity was killed. Writing raises ``OSError``."""
+    """A :class:`Place` on disk. A killed build of the same identity is continued. Writing raises ``OSError``."""
 
     def __init__(self, home: Path, identity: Facts) -> None:
         self._home, self._identity = home, identity
@@ -134,7 +134,7 @@ class Folder:
         path = self._new(f"{name}.npy")
         mode = "r+" if self._rows and path.exists() else "w+"
         values = np.lib.format.open_memmap(path, mode=mode, dtype=dtype, shape=shape)
-        # Without its blocks a full disk would end the process at the first write.
+        # The file's blocks are allocated now: writing to a mapped file on a full disk would kill the process.
         with path.open("r+b") as stream:
             os.posix_fallocate(stream.fileno(), 0, path.stat().st_size)
         self.arrays[name] = values
@@ -169,7 +169,7 @@ class Folder:
         self._record()
 
     def seal(self, scaffolding: Iterable[str], facts: Facts) -> None:
-        """Write the manifest: from here on the folder may be opened. ``scaffolding`` are arrays it can do without."""
+        """Write the manifest: now the folder can be opened. ``scaffolding`` names arrays that it does not need."""
         dropped = {f"{name}.npy" for name in scaffolding}
         kept = [name for name in _names(self._stages) if name not in dropped]
         files = {
@@ -185,7 +185,7 @@ class Folder:
         return self._home / name
 
     def _sync(self) -> None:
-        """Bring what this stage wrote to the disk, mapped arrays included."""
+        """Make sure that all that this stage wrote is on the disk, including mapped arrays."""
         for name in self._fresh:
             with (self._home / name).open("r+b") as stream:
                 os.fsync(stream.fileno())
@@ -200,7 +200,7 @@ class SealedFolder:
     def __init__(self, home: Path, is_verified: bool = False) -> None:
         """Map all arrays; raises :class:`IndexMismatchError` where a file is missing or of another length.
 
-        ``is_verified`` reads every byte and compares digests, which also brings cold files into the page cache.
+        ``is_verified`` reads every byte and compares digests; this also loads the files into the page cache.
         """
         self._home = home
         if not (home / _MANIFEST).is_file():
@@ -223,7 +223,7 @@ class SealedFolder:
         return self._home / f"{name}.faiss"
 
     def sweep(self) -> None:
-        """Remove what a build that was killed between its manifest and its end has left."""
+        """Remove what a build left that was killed after it wrote the manifest."""
         for path in self._home.iterdir():
             if path.name not in self._files:
                 path.unlink()
@@ -241,7 +241,7 @@ def _names(stages: Mapping[str, list[str]]) -> list[str]:
 
 
 def _json(path: Path) -> dict[str, Any]:
-    """Return the object that a file holds, an empty one where it holds none."""
+    """Return the JSON object in a file, an empty one if it holds none."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -27,11 +27,11 @@ def ranges(start: int, stop: int, step: int) -> list[tuple[int, int]]:
 
 
 def over_ranges(work: Callable[[int, int], Result], parts: list[tuple[int, int]], workers: int) -> Iterator[Result]:
-    """Yield ``work(start, stop)`` of each part in the order given, at most ``workers`` of them at a time.
+    """Yield ``work(start, stop)`` of each part in the order given, with at most ``workers`` processes at a time.
 
-    With one worker, and where processes cannot be forked, the calling process does it all. There is one process for
-    each part: one whose parent was killed cannot hand over its result and ends. Raises :class:`CatalogError` where a
-    process ends without a result.
+    With one worker, or where processes cannot be forked, the calling process does all the work. Each part has a process
+    of its own. If the parent is killed, such a process cannot hand over its result and ends. Raises
+    :class:`CatalogError` where a process ends without a result.
     """
     if workers < 2 or len(parts) < 2 or "fork" not in get_all_start_methods():
         for start, stop in parts:

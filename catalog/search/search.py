@@ -1,8 +1,8 @@
 """Search over one catalog: by words, or by price, rating and delivery; over all rows or those that pass filters.
 
-A text search takes the nearest products by embedding and orders the first of them by how many of the query's words
-they have, weighted by rarity. Everything is exact integer arithmetic with ties broken by row, so that a page is the
-same on every machine, and the first results for k are the first of those for any larger k.
+A text search takes the products whose embeddings are nearest, and orders the first of them by how many of the query's
+words they have, weighted by rarity. All arithmetic is exact, on integers, and ties are broken by row. So a page is the
+same on every machine, and the results for k are the first k of those for any larger k.
 """
 
 from __future__ import annotations
@@ -37,11 +37,12 @@ from ecom_rlve.catalog.vectors.index import VectorIndex, check_fingerprint
 SortKey = Literal["price_asc", "rating_desc", "ship_days_asc"]
 Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
 RERANK_DEPTH = 256
-"""Nearest rows that are ordered by their words; the rest follows by embedding alone."""
+"""So many of the nearest rows are ordered by their words; the others follow in the order of their embeddings."""
 _SUBFOLDER = "search"
+# Their vectors take 3 MiB.
 _CACHED_QUERIES = 4_096
 _POSTING_SHARE = 16
-"""Above one row in this many, a scan of whole columns is cheaper than looking up rows one by one."""
+"""If more than one row in so many must be looked up, a scan of whole columns is cheaper."""
 _log = logging.getLogger(__name__)
 
 
@@ -51,7 +52,7 @@ class Search:
     def __init__(
         self, catalog: Catalog, bags: Bags, embedder: QueryEmbedder, index: VectorIndex, orders: Orders
     ) -> None:
-        """``orders`` holds for each sort key all rows in order, unknown last, and the place of each row in it."""
+        """``orders`` holds for each sort key all rows in that order, unknown last, and the place of each row in it."""
         check_fingerprint(index, catalog.fingerprint)
         if index.size != catalog.size or bags.size != catalog.size:
             raise IndexMismatchError(f"the index holds {index.size} products, the catalog {catalog.size}")
@@ -76,10 +77,10 @@ class Search:
         workers: int = 1,
         progress: Progress | None = None,
     ) -> Facts:
-        """Write all that :meth:`open` needs into ``directory`` and return what there is to say of it.
+        """Write all that :meth:`open` needs into ``directory`` and return the facts for its manifest.
 
-        ``embedder`` is ``local`` or ``st:MODEL``, ``index`` is ``auto`` (by size), ``flat`` or ``ivf``. A build that
-        was killed goes on after its last finished stage and gives the same bytes; a finished one is kept. ``workers``
+        ``embedder`` is ``local`` or ``st:MODEL``, ``index`` is ``auto`` (by size), ``flat`` or ``ivf``. A killed
+        build is continued after its last finished stage and gives the same bytes; a finished one is kept. ``workers``
         is the number of processes and threads. Raises :class:`CatalogError`.
         """
         identity = identity_of(catalog, embedder, index)
@@ -103,16 +104,16 @@ class Search:
     def open(cls, catalog: Catalog, directory: Path) -> Search:
         """Open what :meth:`write` made for this catalog, memory-mapped.
 
-        Raises :class:`IndexMismatchError` where it is unfinished, incomplete or of another catalog.
+        Raises :class:`IndexMismatchError` if it is unfinished, incomplete or of another catalog.
         """
         folder = SealedFolder(directory / _SUBFOLDER)
         return cls._of(catalog, opened(catalog, folder))
 
     @classmethod
     def open_or_build(cls, catalog: Catalog, cache_dir: Path | None) -> Search:
-        """Open what was built before for this catalog under ``cache_dir``; build it where that is absent or damaged.
+        """Open the index that was built for this catalog under ``cache_dir``; if it is missing or damaged, build it.
 
-        What was built is kept there for the next start; a directory that cannot be written costs only that.
+        A new index is kept there for the next start. If the directory cannot be written, it is only not kept.
         """
         if cache_dir is None:
             return cls.build(catalog)
@@ -138,8 +139,8 @@ class Search:
     ) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all), the best match first, ties by row.
 
-        A query without any known word or word part matches all equally: rows come in ascending order. ``without`` names
-        a few rows that are left out: cheaper than taking them out of many ``rows``.
+        A query without any known word or word part matches all equally: rows come in ascending order. ``without`` are
+        a few rows to leave out: this is cheaper than to remove them from many ``rows``.
         """
         if k < 1:
             return np.zeros(0, dtype=np.int32)
@@ -159,7 +160,7 @@ class Search:
     ) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all) sorted by ``key``, unknown last, ties by row.
 
-        A price "from 12.99" is no known price. ``without`` names a few rows that are left out.
+        A price "from 12.99" counts as unknown. ``without`` are a few rows to leave out.
         """
         everything, place = self._orders[key]
         if k < 1:
@@ -174,7 +175,7 @@ class Search:
 
 
 def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray[np.int32] | None:
-    """Return the rows that meet every constraint, ascending; None where there is no constraint."""
+    """Return the rows that meet every constraint, ascending; None if there is no constraint."""
     if not constraints:
         return None
     lists = [(_posting_list(catalog, constraint), place) for place, constraint in enumerate(constraints)]
@@ -210,7 +211,7 @@ def _written(catalog: Catalog, home: Path, identity: Facts, workers: int, progre
 
 
 def _verified(catalog: Catalog, home: Path, identity: Facts) -> Parts:
-    """Return what a folder holds where every byte of it is as it was written for ``identity``."""
+    """Return what a folder holds, after checking that every byte is as it was written for ``identity``."""
     folder = SealedFolder(home, is_verified=True)
     if folder.identity != identity:
         raise IndexMismatchError(f"{home} was built for {folder.identity}, not for {identity}")

@@ -1,4 +1,4 @@
-"""From a catalog to what a search needs: words, embedder, vectors, index. Each is a stage that a killed build keeps."""
+"""From a catalog to what a search needs: words, embedder, vectors, index. A killed build keeps its finished stages."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from ecom_rlve.catalog.vectors.sentence_embedder import PREFIX, SentenceEmbedder
 LOCAL = "local"
 FLAT, INVERTED = "flat", "ivf"
 FLAT_MOST = 200_000
-"""Products up to which exact search costs at most about 2 ms."""
+"""With so many products or fewer, exact search costs at most about 2 ms."""
 SCAFFOLDING = ("word_vectors", "vectors")
 """Arrays that only the build needs."""
 Progress = Callable[[str, int, int], None]
-"""Takes a stage, what is done of it and what there is to do."""
+"""Called with a stage, how much of it is done and how much there is."""
 _FORMAT = 3
-"""Changes whenever the same catalog would give other arrays."""
+"""Goes up when the same catalog would give other arrays."""
 _LOCAL_CHUNK = 16_384
 _SENTENCE_CHUNK = 1_024
 """Products embedded at a time; after a kill, those of an unfinished chunk are embedded again."""
@@ -40,7 +40,7 @@ _SENTENCE_CHUNK = 1_024
 
 @dataclass(frozen=True)
 class Parts:
-    """What a search consists of, beside its catalog."""
+    """What a search consists of, apart from its catalog."""
 
     bags: Bags
     embedder: QueryEmbedder
@@ -50,7 +50,7 @@ class Parts:
 
 
 def identity_of(catalog: Catalog, embedder: str = LOCAL, index: str = "auto") -> Facts:
-    """Return all on which built arrays depend; libraries too, whose next version may fit otherwise.
+    """Return everything on which the arrays depend; also libraries, whose next version may fit differently.
 
     Raises :class:`CatalogError` for an embedder or index that does not exist.
     """
@@ -74,7 +74,7 @@ def identity_of(catalog: Catalog, embedder: str = LOCAL, index: str = "auto") ->
 def build(
     catalog: Catalog, place: Place, identity: Facts, workers: int = 1, progress: Progress | None = None
 ) -> tuple[Parts, Facts]:
-    """Make everything that ``place`` lacks; return it and what a manifest should say of it."""
+    """Make everything that ``place`` lacks; return the parts, and the facts for a manifest."""
     steps = _Build(catalog, place, workers, progress or _unheard)
     bags = steps.words()
     embedder = steps.embedder(bags, str(identity["embedder"]))
@@ -94,7 +94,7 @@ def build(
 
 
 def opened(catalog: Catalog, folder: SealedFolder) -> Parts:
-    """Return what was built before; raises :class:`IndexMismatchError` where it is not of this catalog."""
+    """Return what was built before; raises :class:`IndexMismatchError` if it belongs to another catalog."""
     identity, arrays = folder.identity, folder.arrays
     for name, wanted in (("catalog", catalog.fingerprint), ("format", _FORMAT)):
         if identity.get(name) != wanted:
@@ -125,7 +125,7 @@ def _orders(arrays: Mapping[str, NDArray[Any]]) -> dict[str, tuple[NDArray[np.in
 
 
 class _Build:
-    """The stages, each of which is skipped where it is finished."""
+    """The stages; a finished stage is skipped."""
 
     def __init__(self, catalog: Catalog, place: Place, workers: int, progress: Progress) -> None:
         self._catalog, self._place, self._workers, self._progress = catalog, place, workers, progress

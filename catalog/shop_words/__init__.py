@@ -1,1 +1,1 @@
-"""What shops write: names of kinds, prices, units, values of variants."""
+"""Reading what shops write: names of kinds of goods, prices, units, values of variants."""

@@ -11,7 +11,7 @@ _PLURALS = {singular: plural for plural, singular in (_IRREGULAR | _KEPT_E).item
 
 
 def looks_plural(word: str) -> bool:
-    """Tell whether a lower-case word can name several things, or things in general."""
+    """Say whether a lower-case word can name several things, or things in general."""
     return word in _UNCOUNTABLE or word in _IRREGULAR or (word.endswith("s") and not word.endswith("ss"))
 
 
@@ -31,7 +31,7 @@ def singular(word: str) -> str:
 
 
 def plural(phrase: str) -> str:
-    """Return the plural of a lower-case noun phrase; what is a plural already stays.
+    """Return the plural of a lower-case noun phrase; a plural is returned as it is.
 
     >>> [plural(phrase) for phrase in ("evening dress", "scarf", "body", "shorts")]
     ['evening dresses', 'scarves', 'bodies', 'shorts']

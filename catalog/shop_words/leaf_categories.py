@@ -1,11 +1,11 @@
-"""Leaf categories for products whose source has none: the thing a title names, found in a curated list of nouns.
+"""Leaf categories for products whose source has none: the thing that a title names, from a curated list of nouns.
 
-A title is cut at punctuation, and before words that begin a complement ("for", "with", "compatible" …), into parts. Of
-the parts before any complement the first that names a product decides; complements are read only where no other part
-names one. A noun is one of the phrases of ``data/product_nouns.json``, read from left to right, the longest phrase at
-each place. Within the deciding part the most specific noun wins: the higher rank, then more words, then the later one
-(the head of an English noun phrase is its last word). Rank 2 marks nouns that say what their neighbours are for ("hat
-rack", "shoe tree"), rank 0 nouns that are mostly modifiers ("stone", "suit"), which lose to any other part.
+A title is cut into parts at punctuation and before words that begin a complement ("for", "with", "compatible" …). The
+first part that names a product decides; complements are read only if no other part names one. A noun is one of the
+phrases of ``data/product_nouns.json``; reading goes from left to right and takes the longest phrase at each place. In
+the deciding part the most specific noun wins: the one of higher rank, then of more words, then the later one (the head
+of an English noun phrase is its last word). Nouns of rank 2 say what their neighbours are for ("hat rack", "shoe
+tree"). Nouns of rank 0 are mostly modifiers ("stone", "suit"); a noun in any other part wins against them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ecom_rlve.catalog.shop_words.inflection import looks_plural, plural, singul
 from ecom_rlve.catalog.shop_words.phrases import Phrases, fold_words
 
 MAX_NAMED = 0.1
-"""Share of a leaf's titles that may name the attribute in which its products come in variants."""
+"""An attribute that more than this share of a leaf's titles name is not the one in which its products vary."""
 MAX_SENTENCES = 6
-"""Sentences of a description that may tell what a thing is; later ones tell what goes with it."""
+"""Only so many sentences of a description are read: the first say what a thing is, later ones what goes with it."""
 
 _BREAK = re.compile(r"[,;:|!?/()\[\]{}【】（），；：、…–—~“”\"]|\.(?=\s|$)|-(?=\s)|(?<=\s)-")
 _COMPLEMENTS = frozenset(
@@ -40,7 +40,7 @@ _QUANTIFIER = re.compile(r"(?:pair|pack|set|sheet|piece)s? of ")
 
 
 class Leaf(NamedTuple):
-    """A leaf category of one product, before names are made unique over a catalog."""
+    """The leaf category of one product, before names are made unique over a catalog."""
 
     path: tuple[str, ...]
     """From the department down to the leaf, as shown to people."""
@@ -58,11 +58,10 @@ class _Noun(NamedTuple):
 def leaf_and_origin(
     title: str, categories: Sequence[str], main_category: str | None, description: str = ""
 ) -> tuple[Leaf, str]:
-    """Return the leaf category of a product, and which of the arguments told it.
+    """Return the leaf category of a product, and which of the arguments decided it.
 
-    That is the source's own path; else the thing that the title names; else the one that a main category names which
-    is no known department ("Bracelet"); else that of the description's first sentences; else the main category's
-    catch-all.
+    The first of these that names a thing decides: the source's own path, the title, a main category that is no known
+    department ("Bracelet"), the description's first sentences. Otherwise it is the main category's catch-all.
     """
     path = [element.strip() for element in categories if element.strip()]
     if path:
@@ -90,7 +89,7 @@ def leaf_of_title(title: str) -> Leaf | None:
 
 
 def leaf_of_path(path: Sequence[str]) -> Leaf:
-    """Return the leaf of a source's own category path; an ending that names no thing takes its parent along.
+    """Return the leaf of a source's own category path; a last part that names no thing is joined with its parent.
 
     >>> leaf_of_path(["Clothing", "Women", "Dresses", "Casual"]).plural
     'casual dresses'
@@ -104,7 +103,7 @@ def leaf_of_path(path: Sequence[str]) -> Leaf:
 
 
 def catch_all(main_category: str | None) -> Leaf:
-    """Return the leaf for products of a main category that nothing more specific is known of."""
+    """Return the leaf for products of which only the main category is known."""
     main = " ".join((main_category or "").split())
     names = _file()["catch_all"].get(main.casefold())
     if names is None:
@@ -115,7 +114,7 @@ def catch_all(main_category: str | None) -> Leaf:
 
 
 def unique_names(leaves: Iterable[Leaf]) -> dict[Leaf, Leaf]:
-    """Return for every distinct leaf the one to use: as it is, or with what tells it from its namesakes put in front.
+    """Return for every distinct leaf the one to use. Leaves of the same name get what distinguishes them put in front.
 
     >>> names = unique_names(Leaf((who, "Dresses"), "dress", "dresses", "other") for who in ("Women", "Girls"))
     >>> sorted(leaf.plural for leaf in names.values())
@@ -130,7 +129,7 @@ def unique_names(leaves: Iterable[Leaf]) -> dict[Leaf, Leaf]:
         for leaf in same if len(same) > 1 else ():
             options = [_told_apart(leaf, prefix) for prefix in _distinctions(leaf, same)]
             free = [option for option in options if option.plural not in used]
-            # Where even the whole path is taken the two are spoken alike, and are one category.
+            # If even the whole path is taken, both are spoken of in the same way and become one category.
             chosen[leaf] = free[0] if free else used[options[-1].plural]
             used.setdefault(chosen[leaf].plural, chosen[leaf])
     return chosen
@@ -139,8 +138,8 @@ def unique_names(leaves: Iterable[Leaf]) -> dict[Leaf, Leaf]:
 def category_of(leaf: Leaf, titles: Sequence[str], values_of: Callable[[Category, str], Iterable[str]]) -> Category:
     """Return the category of a leaf, with the attribute in which its products come in variants.
 
-    That is the first of its family's priority that at most ``MAX_NAMED`` of the titles name; where there is none, the
-    one they name least. ``values_of`` tells the values of an attribute among products of a category.
+    That is the first attribute in the priority of its family that at most ``MAX_NAMED`` of the titles name; if there is
+    none, the one that they name least. ``values_of`` returns the values of an attribute for products of a category.
     """
     priority = variant_priority(leaf)
     category = Category(leaf.plural, leaf.path, leaf.singular, leaf.plural, priority[0])
@@ -175,7 +174,7 @@ def _deciding_noun(title: str) -> _Noun | None:
 
 
 def _distinctions(leaf: Leaf, same: Sequence[Leaf]) -> list[str]:
-    """Return what may go in front of a leaf's name: ancestors no namesake has, the nearest first; nothing; all."""
+    """Return what may go before a leaf's name: ancestors that no namesake has, the nearest first; nothing; all."""
     others = [other.path for other in same if other != leaf]
     own = [element for element in reversed(leaf.path[:-1]) if not any(element in path for path in others)]
     spoken = [_spoken(element) for element in own]
@@ -192,7 +191,7 @@ def _told_apart(leaf: Leaf, prefix: str) -> Leaf:
 
 
 def _parts(title: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Cut a title into parts of words: those that stand before a complement, and the complements."""
+    """Cut a title into parts of words; return those before any complement, and the complements."""
     plain: list[list[str]] = []
     complements: list[list[str]] = []
     for chunk in _BREAK.split(title):

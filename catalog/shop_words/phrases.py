@@ -12,7 +12,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 def fold_words(text: str) -> list[str]:
-    """Return the words of a text in order, case folded; what an apostrophe joins is one word, a hyphen separates.
+    """Return the words of a text in order, case folded. An apostrophe joins words, a hyphen separates them.
 
     >>> fold_words("Men’s T-Shirt (2XL)")
     ["men's", 't', 'shirt', '2xl']
@@ -28,7 +28,7 @@ class Found(NamedTuple, Generic[T]):
     words: int
     """How many words it has."""
     value: T
-    """What the vocabulary holds for it."""
+    """Its value in the vocabulary."""
 
     @property
     def places(self) -> range:

@@ -1,7 +1,7 @@
 """Prices as shops write them, read into integer cents without rounding and without converting currencies.
 
-What is not plainly a positive price is unknown: "—", "None", nothing, NaN, zero, a negative number and an amount that
-is no whole number of cents. "from 12.99" and "12.99+" are lower bounds, "10.99 - 15.99" is a range.
+Anything that is not clearly a positive price is unknown: "—", "None", nothing, NaN, zero, a negative number, and an
+amount that is no whole number of cents. "from 12.99" and "12.99+" are lower bounds, "10.99 - 15.99" is a range.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 DOLLARS = "USD"
 """The currency in which constraints are stated."""
 _MAX_CENTS = 10**11
-"""Larger amounts are misread numbers (ids, barcodes), and would leave the exactly representable range of a column."""
+"""Larger amounts are misread numbers (ids, barcodes), and a column could not hold them exactly."""
 _CODES = frozenset(
     re.findall(
         r"[A-Z]{3}",
@@ -31,7 +31,7 @@ _CODES = frozenset(
 )
 _SIGNS = {"us$": "USD", "ca$": "CAD", "c$": "CAD", "au$": "AUD", "a$": "AUD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD"}
 _SIGNS |= {"r$": "BRL", "€": "EUR", "£": "GBP", "₹": "INR", "₩": "KRW", "₺": "TRY", "₴": "UAH", "₫": "VND", "zł": "PLN"}
-# A bare "$" is left to the amount: many countries write their currency so, which states no code.
+# A bare "$" stays with the amount: many countries write their currency so, and it is no code.
 _CURRENCY = re.compile(r"(?<![a-z])[a-z]{1,2}\$|[€£₹₩₺₴₫]|zł|(?<![a-z])[a-z]{3}(?![a-z])")
 _AMOUNT = r"\$?\s*(?P<{0}>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*\$?"
 _PRICE = re.compile(
@@ -45,7 +45,7 @@ _PRICE = re.compile(
 
 
 class PriceKind(StrEnum):
-    """How much a stated price tells."""
+    """How exact a stated price is."""
 
     EXACT = "exact"
     AT_LEAST = "at least"
@@ -66,7 +66,7 @@ class Price(NamedTuple):
 
     @property
     def in_dollars(self) -> Price:
-        """This price where it is in dollars or names no currency, else an unknown one of the same currency."""
+        """This price if it is in dollars or names no currency, else an unknown price of the same currency."""
         return self if self.currency in (None, DOLLARS) else Price(currency=self.currency)
 
     @property
@@ -76,10 +76,9 @@ class Price(NamedTuple):
 
 
 def parse_price(raw: object, currency: object = None) -> Price:
-    """Read a price from a number or a text; everything else, and whatever is not plainly a price, is unknown.
+    """Read a price from a number or a text; anything that is not clearly a price is unknown.
 
-    ``currency`` is the code stated beside the price. Where the price states another one, it is unknown which is meant
-    and the price is unknown too.
+    ``currency`` is the code stated beside the price. If the price itself states another one, the price is unknown.
 
     >>> parse_price("from $1,299.00")
     Price(kind=<PriceKind.AT_LEAST: 'at least'>, low_cents=129900, high_cents=None, currency=None)
@@ -93,7 +92,7 @@ def parse_price(raw: object, currency: object = None) -> Price:
         named = {word: _SIGNS.get(word, word.upper()) for word in _CURRENCY.findall(text)}
         stated = {word: code for word, code in named.items() if code in _CODES}
         codes |= set(stated.values())
-        # Replaced by a blank, which no amount has inside: what stood around two numbers cannot join them.
+        # Replaced by a blank, which no amount contains, so that removing a word cannot join two numbers.
         amounts = _CURRENCY.sub(lambda found: " " if found[0] in stated else found[0], text).strip()
         price = _read_text(amounts)
     else:

@@ -1,7 +1,7 @@
-"""Quantities as product data spells them, read into canonical units: g, cm, W, ml, h.
+"""Reading quantities of product data into canonical units: g, cm, W, ml, h.
 
-A text is read only as a whole: a number (or several, as in "5 ft 6 in") each with a unit of the wanted kind, and
-nothing else. A bare number, a range, two alternatives and a unit of another kind are None, never a guess.
+A whole text must be a quantity: a number (or several, as in "5 ft 6 in"), each with a unit of the right kind, and
+nothing else. A number without unit, a range, two alternatives and a unit of another kind are None. Nothing is guessed.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _SIZES = re.compile(r"(?P<sides>[^();]+?)\s*(?:\((?P<unit>[a-z]+)\))?\s*(?:;(?P<
 _LAST_UNIT = re.compile(r"(?P<sides>.*\d)\s*(?P<unit>[a-z]{2,})\.?", re.ASCII)
 _MAX_QUANTITY = 1e12
 _LONGEST = 200
-"""Longer texts are no measurements; the bound keeps matching cheap whatever a file holds."""
+"""Longer texts are no measurements. The bound keeps matching cheap for any file."""
 
 
 class Dimensions(NamedTuple):

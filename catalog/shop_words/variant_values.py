@@ -1,8 +1,8 @@
-"""The values in which products of a kind are usually offered, by attribute.
+"""The values in which a kind of product is usually offered, by attribute.
 
-The pools serve any catalog: the words of a category, from its name up to its department, pick one. Of a name the last
-word counts most (a computer monitor is a monitor), of a department the first; where no word tells anything the
-attribute's general pool is taken.
+The pools fit any catalog. The words of a category choose one, from its name up to its department. In a name the last
+word counts most (a computer monitor is a monitor), in a department the first. If no word chooses a pool, the
+attribute's general one is taken.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 @dataclass(frozen=True, slots=True)
 class _Pool:
     keywords: frozenset[str]
-    """Words of a category that call for this pool; empty for the general one."""
+    """Words of a category that choose this pool; empty for the general pool."""
     values: tuple[str | float, ...]
 
 

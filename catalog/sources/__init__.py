@@ -1,4 +1,4 @@
-"""Sources of products: each becomes a catalog and a report of what became of its rows."""
+"""Sources of products, in files and on the hub, as rows of one shape."""
 
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.sources.opening import open_catalog, row_source

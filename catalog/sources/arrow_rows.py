@@ -25,8 +25,8 @@ _ACCEPTED: dict[str, tuple[str, ...]] = {
 def read_columns(schema: pa.Schema, where: str) -> list[str]:
     """Return the columns to read, in a fixed order.
 
-    Raises :class:`SourceError`, naming ``where`` (a file or data set) and the column, where one that a product needs is
-    missing or one has a type that cannot hold its field. A column without any value has no type, and is accepted.
+    Raises :class:`SourceError`, naming ``where`` (a file or data set) and the column, if a column is missing that a
+    product needs, or has a type that cannot hold its field. A column without values has no type, and is accepted.
     """
     missing = [name for name in REQUIRED if name not in schema.names]
     if missing:
@@ -57,7 +57,7 @@ def rows_of_batch(batch: pa.RecordBatch | pa.Table) -> Iterator[Mapping[str, obj
 
 
 def _kind(type_: pa.DataType) -> str | None:
-    """Return what values of a type are; None where there are none, the type's own name for what no field has."""
+    """Return what the values of a type are: None for a type without values, its own name if no field has it."""
     import pyarrow.types as types
 
     if types.is_null(type_):

@@ -12,11 +12,11 @@ _ROOT = "home"
 def category_fields(
     paths: Mapping[str, str], labels: Mapping[str, str]
 ) -> tuple[dict[str, list[str] | str], dict[str, str]]:
-    """Return ``categories`` or ``main_category``, and the source's name of the field that told it.
+    """Return ``categories`` or ``main_category``, and the source's name of the field that it comes from.
 
-    The first of ``paths`` that is one ("Shoes > Boots") gives ``categories``. Where none is, the first of ``paths`` and
-    ``labels`` that is a word gives ``main_category``: a single word is a label as often as a category ("Indoor"), so
-    the title goes before it. Numbers (of Google's taxonomy) name nothing. A crumb "Home" at the head is left out.
+    The first of ``paths`` that is a path ("Shoes > Boots") gives ``categories``. If none is, the first of ``paths`` and
+    ``labels`` that is a word gives ``main_category``: a single word is often a label and no category ("Indoor"), so the
+    title counts more than it. Numbers (of Google's taxonomy) are ignored. A leading "Home" is left out.
     """
     for field, text in paths.items():
         path = [clean_text(element) for element in text.split(">")]

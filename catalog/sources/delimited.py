@@ -1,4 +1,4 @@
-"""Records of CSV and TSV files, with the line each begins at."""
+"""Records of CSV and TSV files, each with the number of its first line."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ class Record(NamedTuple):
     line: int
     """Number of its first line."""
     cells: dict[str, str]
-    """By the header's names; stripped."""
+    """Cells by the names of the header, stripped."""
 
 
 def records_of(path: Path, delimiter: str, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Record]:
-    """Yield the records; cells may be quoted and hold line ends then. Blank lines are no records.
+    """Yield the records. A quoted cell may contain line ends. Blank lines are no records.
 
-    Raises :class:`SourceError`, naming file and line, for bytes that are no UTF-8 text, broken quoting, a record that
-    has not as many cells as the header, and a line or a cell above ``max_bytes``.
+    Raises :class:`SourceError`, naming file and line, for bytes that are no UTF-8 text, broken quoting, a record with
+    more or fewer cells than the header, and a line or a cell above ``max_bytes``.
     """
-    # The limit on a cell is one of the process, and lower than the descriptions of some shops; never made lower here.
+    # The limit on a cell is the process's and too low for the descriptions of some shops. It is never lowered here.
     csv.field_size_limit(max(csv.field_size_limit(), max_bytes))
     reader = csv.reader(_lines(path, max_bytes), delimiter=delimiter, strict=True)
     header: list[str] | None = None

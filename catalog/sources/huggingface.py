@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 DEFAULT_SPLIT = "train"
 MAX_REASON = 300
-"""Characters of a library's own words that are passed on; some print whole tables."""
+"""So many characters of a library's own message are passed on; some print whole tables."""
 _TIMEOUT = 30.0
-"""Seconds within which the hub must say which revision it has."""
+"""Seconds that the hub may take to say which revision it has."""
 
 
 class HubDataset:
-    """One split of a data set. Nothing is loaded before the identity or the rows are asked for."""
+    """One split of a data set. Nothing is loaded before its identity or rows are needed."""
 
     def __init__(self, dataset: str, split: str | None = None) -> None:
-        """Name a data set of the hub ("owner/name") or a folder, and a split; None = the only one, or ``train``."""
+        """Name a data set of the hub ("owner/name") or a folder, and a split; None = the only split, or ``train``."""
         self._dataset = dataset
         self._split = split
         self._folder = Path(dataset) if Path(dataset).is_dir() else None
 
     @property
     def name(self) -> str:
-        """``hf:NAME:SPLIT``, or without the split where none was given; a folder by its absolute path."""
+        """``hf:NAME:SPLIT``, or without the split if none was given; a folder has its absolute path."""
         dataset = str(self._folder.absolute()) if self._folder else self._dataset
         return ":".join(filter(None, ("hf", dataset, self._split)))
 
@@ -50,9 +50,9 @@ class HubDataset:
         return {"revision": self._revision or ""}
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
-        """Yield the rows from number ``start`` on; tables before it are passed over whole.
+        """Yield the rows from number ``start`` on; whole tables before it are skipped.
 
-        Raises :class:`SourceError`, naming data set and row, where it cannot be loaded or read to its end.
+        Raises :class:`SourceError`, naming data set and row, if it cannot be loaded or read to its end.
         """
         split = self._opened()
         with self._told("its columns cannot be read"):
@@ -72,7 +72,7 @@ class HubDataset:
 
     @cached_property
     def _revision(self) -> str | None:
-        """The commit of the hub that is read, so that a build that is resumed reads the same rows; None = a folder."""
+        """The commit of the hub that is read, so that a continued build reads the same rows; None = a folder."""
         if self._folder:
             return None
         with self._told("cannot be found"):
@@ -98,8 +98,7 @@ class HubDataset:
     def _told(self, what: str) -> Iterator[None]:
         """Turn any fault of the libraries into a :class:`SourceError`.
 
-        They share no base class: the hub's, those of its HTTP client, of the file systems, of Arrow and of ``datasets``
-        all come through here.
+        The errors of the hub, its HTTP client, the file systems, Arrow and ``datasets`` have no common base class.
         """
         try:
             yield

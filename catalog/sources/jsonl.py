@@ -1,4 +1,4 @@
-"""JSON-lines files, plain or gzipped, as rows. A file that is broken anywhere is refused and becomes no catalog."""
+"""JSON-lines files, plain or gzipped, as rows. A file with a fault anywhere is refused as a whole."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ecom_rlve.catalog.sources.source import FileSource
 
 
 class JsonLines(FileSource):
-    """A ``.jsonl`` or ``.jsonl.gz`` file of objects, one per line; blank lines are no rows."""
+    """A ``.jsonl`` or ``.jsonl.gz`` file of objects, one per line; blank lines are skipped."""
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield the objects from row ``start`` on; lines before it are not parsed.

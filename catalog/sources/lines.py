@@ -1,4 +1,4 @@
-"""The lines of a text file, plain or gzipped, read with bounded memory. Every fault is told with file and line."""
+"""The lines of a text file, plain or gzipped, read with bounded memory. Every error names file and line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import BinaryIO, cast
 from ecom_rlve.catalog.errors import SourceError
 
 MAX_LINE_BYTES = 16 * 2**20
-"""Longest line that is read. A product has some kilobytes; a longer line is no product and would fill the memory."""
+"""Longest line that is read. A product takes some kilobytes; a longer line is no product and could fill the memory."""
 
 
 def lines_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:

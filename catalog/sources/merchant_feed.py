@@ -1,8 +1,8 @@
 """Google Merchant product feeds: RSS or Atom in XML, with or without Google's name space, and TSV.
 
-Every item is one product; of items with one title, such as the sizes of a shoe, the first is kept. Availability is not
-read, since a shop of ours derives its stock. The XML is parsed with bounded memory, and a document type is refused:
-no feed needs one, and it is how small files grow without bound.
+Every item is a product. Of items with the same title, such as the sizes of a shoe, the first is kept. Availability is
+not read, because our shops derive their stock. The XML is parsed with bounded memory. A document type is refused: no
+feed needs one, and its entities can make a small file grow without bound.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class MerchantFeed(FileSource):
 
 
 def row_of(item: Item, prefix: str) -> dict[str, object]:
-    """Return an item as a row; ``prefix`` is how its source writes Google's names."""
+    """Return an item as a row; ``prefix`` is what its source writes before Google's names."""
     texts = {name: values[0] for name, values in item.items() if values[0]}
     price = _price_field(texts)
     kinds = {f"{prefix}{name}": texts.get(name, "") for name in ("product_type", "google_product_category")}
@@ -106,20 +106,20 @@ def xml_items(path: Path, max_bytes: int) -> Iterator[Item]:
 
 
 class _FeedParser:
-    """Collects the wanted fields of items; what stands elsewhere is passed over without being kept."""
+    """Collects the wanted fields of items; everything else is skipped and not kept."""
 
     def __init__(self, path: Path, max_bytes: int) -> None:
         self._path, self._max_bytes = path, max_bytes
         self._prefixes = {"", "g"}
         self._fed = 0
         self._started: int | None = None
-        """Byte at which the item that is open began; None between items."""
+        """Byte at which the current item began; None between items."""
         self._item: Item = {}
         self._items: list[Item] = []
         self._depth = 0
         """Open elements inside the item."""
         self._text: list[str] | None = None
-        """Parts of the wanted field that is open."""
+        """Parts of the text of the wanted field that is being read."""
         self._parser = expat.ParserCreate()
         self._parser.StartDoctypeDeclHandler = self._refuse_document_type
         self._parser.StartElementHandler = self._start
@@ -127,7 +127,7 @@ class _FeedParser:
         self._parser.CharacterDataHandler = self._add
 
     def feed(self, chunk: bytes, is_last: bool = False) -> list[Item]:
-        """Parse some more bytes; return the items that ended in them."""
+        """Parse more bytes; return the items that end in them."""
         try:
             self._parser.Parse(chunk, is_last)
         except expat.ExpatError as error:
@@ -159,7 +159,7 @@ class _FeedParser:
         if self._started is not None:
             self._depth += 1
             prefix, _, name = tag.rpartition(":")
-            # Deeper ones are of groups: the price in g:shipping is not the product's.
+            # Deeper elements belong to groups: the price in g:shipping is not the product's.
             if self._depth == 1 and prefix in self._prefixes and name in _FIELDS:
                 self._text = []
         elif tag in ("item", "entry"):
@@ -183,7 +183,7 @@ class _FeedParser:
 
 
 def _price_field(texts: Mapping[str, str]) -> str:
-    """Return the field of the price to pay: a sale's, unless it holds for a time that may be over or yet to come."""
+    """Return the field of the price to pay: the sale price, unless the sale is limited to some time."""
     sale, full = (parse_price(texts.get(name), texts.get("currency")) for name in ("sale_price", "price"))
     is_sale = sale.low_cents is not None and "sale_price_effective_date" not in texts
     return "sale_price" if is_sale and (full.low_cents or sale.low_cents or 0) >= (sale.low_cents or 0) else "price"

@@ -1,4 +1,4 @@
-"""From the name of a source to its rows, or to a catalog in memory."""
+"""Opening a source by its name: its rows, or a catalog in memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _CATEGORY_TREE = b'"subCategories"'
 
 
 def open_catalog(source: str) -> tuple[Catalog, SourceReport]:
-    """Return the catalog that ``source`` names, in memory, and what became of its rows.
+    """Return the catalog that ``source`` names, in memory, and how many of its rows were kept and dropped.
 
     Accepted are ``synthetic`` (10,000 products, seed 0), ``synthetic:SIZE``, ``synthetic:SIZE:SEED`` and whatever
     :func:`row_source` reads. Raises :class:`SourceError` for anything else.
@@ -102,7 +102,7 @@ def _suffix(path: Path) -> str:
 
 
 def _remedy(spec: str, path: Path) -> str:
-    """Return what may have been meant, as the next part of the sentence; empty where nothing is near."""
+    """Return what may have been meant, as the next part of the sentence; empty if nothing is similar."""
     if path.suffix == ".json" and _is_category_tree(path):
         return ": it holds a tree of categories, give a file with the products themselves"
     suffix = _suffix(path)

@@ -1,4 +1,4 @@
-"""Parquet files as rows: one file, or all of a folder in the order of their names."""
+"""Parquet files as rows: one file, or all files of a folder in the order of their names."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Parquet:
 
 
 def _groups(path: Path) -> Iterator[tuple[int, int, ParquetFile, list[str]]]:
-    """Yield number and rows of every row group of a file, the open file, and the columns to read."""
+    """Yield for every row group of a file its number, its rows, the open file, and the columns to read."""
     try:
         from pyarrow.lib import ArrowException
         from pyarrow.parquet import ParquetFile

@@ -1,10 +1,10 @@
 """Product exports of Shopify (CSV), as rows of one product per handle.
 
-A product takes several lines: the first has its texts, further ones a variant (option values, a price) or only one
-more image. They become one product, as the shop shows it: its price is the lowest variant's and a lower bound where
-they differ; what all variants have in common (a colour, a weight) is the product's, what differs is not. Tags name a
-product's kind where title and type do not; they are no evidence of a colour or a material, since shops tag what goes
-well together.
+A product takes several lines: the first has its texts, each further one a variant (option values, a price) or only
+another image. They become one product, as the shop shows it. Its price is that of the cheapest variant, and a lower
+bound if prices differ. It has the values that all variants share (a colour, a weight), and not those that differ. Tags
+name a product's kind if title and type do not. They are no evidence of a colour or a material, because shops also tag
+what a product goes well with.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import Record, records_of
 from ecom_rlve.catalog.sources.source import FileSource
 
-# Shopify renamed its columns in 2025; exports of both kinds are about.
+# Shopify renamed its columns in 2025; exports of both kinds are in use.
 _COLUMNS = {
     "handle": ("handle", "url handle"),
     "title": ("title",),
@@ -42,7 +42,7 @@ _BULLET = re.compile(r"<li\b[^>]*>(.*?)</li\s*>", re.IGNORECASE | re.DOTALL)
 
 
 class ShopifyExport(FileSource):
-    """A ``.csv`` file; every record is a row, and all but the first of a handle are continuations."""
+    """A ``.csv`` file. Every record is a row; all but the first record of a handle are continuations."""
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield one row per record from row ``start`` on.
@@ -67,7 +67,7 @@ class ShopifyExport(FileSource):
 
 
 class _Listing:
-    """One product while its lines are read; keeps no line, so that a product may have any number."""
+    """One product while its lines are read. It keeps no lines, so a product may have any number of them."""
 
     def __init__(self, cells: Mapping[str, str]) -> None:
         self.handle, self.title = cells["handle"], cells["title"]
@@ -77,12 +77,12 @@ class _Listing:
         self._details: dict[str, str] = {}
         self._several: set[str] = set()
         self._prices: list[tuple[int, str]] = []
-        """The lowest and the highest, in cents and as written."""
+        """The lowest and the highest price, in cents and as written."""
         self._lines = 0
         self.add(cells)
 
     def add(self, cells: Mapping[str, str]) -> None:
-        """Take in one line: a variant's or an image's."""
+        """Add one line, of a variant or an image."""
         self._lines += 1
         stated = {name: cells[f"value{at}"] for at, name in self._options.items()}
         # Shopify writes 0 where no weight was entered.
@@ -96,7 +96,7 @@ class _Listing:
             self._prices = [min(prices), max(prices)]
 
     def rows(self) -> Iterator[Mapping[str, object]]:
-        """Yield the product, and a continuation for every line but its first."""
+        """Yield the product, and a continuation for every line after its first."""
         yield self._product()
         for _ in range(self._lines - 1):
             yield CONTINUATION
@@ -123,7 +123,7 @@ class _Listing:
         }
 
     def _label(self) -> tuple[str, str]:
-        """Return the shop's type, or the first tag that names a thing where the type does not; and its column."""
+        """Return the shop's type, or if that names no thing, the first tag that does; and its column."""
         kind = self._cells["type"]
         if kind and leaf_of_title(kind):
             return kind, "Type"

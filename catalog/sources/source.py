@@ -14,11 +14,11 @@ class RowSource(Protocol):
 
     @property
     def name(self) -> str:
-        """Canonical spelling, which opens the same source from any folder."""
+        """The canonical name, which opens the same source from any working folder."""
 
     @property
     def identity(self) -> Mapping[str, str | int]:
-        """Differs whenever the rows may differ: sizes and times of files, or a revision.
+        """Changes when the rows may have changed: sizes and times of files, or a revision.
 
         Raises :class:`SourceError` where the source is not there.
         """
@@ -47,7 +47,7 @@ def identity_of(paths: Iterable[Path], folder: Path | None = None) -> dict[str, 
 
 
 class FileSource:
-    """What all sources have in common that are one file."""
+    """Base of all sources that are one file."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_LINE_BYTES) -> None:
         """Name the file; nothing is opened yet. A line, or an item, of more than ``max_bytes`` is refused."""

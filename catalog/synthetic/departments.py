@@ -18,14 +18,14 @@ class Brand:
 
     name: str
     tier: float
-    """Factor on the price; 1 is the middle of the market."""
+    """Factor on prices; 1 is the middle of the market."""
     models: tuple[str, ...]
-    """Product lines, the same in every category of the department; no other brand of it has them."""
+    """Product lines: the same in all categories of the department, and of no other brand in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """A lognormal distribution of a numeric attribute, cut off at both ends and rounded to steps."""
+    """A lognormal distribution of a numeric attribute, cut at both ends and rounded to steps."""
 
     median: float
     spread: float
@@ -33,12 +33,12 @@ class Spread:
     low: float
     high: float
     step: float
-    """Values are multiples of it."""
+    """Values are multiples of this."""
 
 
 @dataclass(frozen=True, slots=True)
 class ShopCopy:
-    """How the shop of a department writes: templates, and phrases that state no attribute."""
+    """How a department's texts are written: templates, and phrases that state no attribute."""
 
     titles: tuple[str, ...]
     openings: tuple[str, ...]
@@ -49,11 +49,11 @@ class ShopCopy:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One leaf category with everything that its products are drawn from."""
+    """One leaf category and everything from which its products are drawn."""
 
     category: Category
     noun: str
-    """What a title calls the product."""
+    """What titles call the product."""
     brands: tuple[Brand, ...]
     shop_copy: ShopCopy
     price_median: float

@@ -1,7 +1,7 @@
-"""Draws what the products of one kind are: a table of codes, one row a product, one column a visible fact.
+"""Draws the products of one kind as a table of codes: one row for each product, one column for each visible fact.
 
-A fifth of the rows are lookalikes: another row with exactly one fact changed. No two rows are equal, and a fact is
-left unknown only where the others still single the product out.
+A fifth of the rows are lookalikes: a copy of another row with exactly one fact changed. No two rows are equal. A fact
+is unknown only if the other facts still tell the product from all others.
 """
 
 from __future__ import annotations
@@ -18,17 +18,20 @@ from ecom_rlve.catalog.synthetic.departments import Kind, Spread
 from ecom_rlve.streams import Streams
 
 LOOKALIKE_SHARE = 0.2
-"""Share of products that copy another one but for one fact."""
+"""Share of products that are copies of another one with one fact changed."""
 PRICE_UNKNOWN, PRICE_FLOOR, BRAND_UNKNOWN, ATTRIBUTE_UNKNOWN = 0.03, 0.02, 0.02, 0.03
-"""Shares of products with each sort of gap."""
+"""Shares of products with each kind of unknown fact."""
 BRANDS_PER_KIND = 9
 BRAND, MODEL, FIRST_ATTRIBUTE = 0, 1, 2
 """Columns of the table."""
 
+# Cents of prices as shops write them, and how often.
 _ENDINGS = np.array([99, 49, 95, 0, 50])
 _ENDING_WEIGHTS = np.array([0.5, 0.15, 0.1, 0.2, 0.05])
+# A product with twice as much of what is better the more there is costs 15 % more.
 _POWER_OF_PRICE = 0.2
 _NO_GAP = -1
+# Keys are signed numbers of 64 bits.
 _LARGEST_KEY = 2**62
 
 Codes = NDArray[np.int64]
@@ -48,7 +51,7 @@ class Facts:
     rating_tenths: Codes
     rating_count: Codes
     looks_like: Codes
-    """Row from which a row was copied; its own position for an original."""
+    """The row of which a row is a copy; an original's own position."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ class _Columns:
 
 
 def draw_facts(kind: Kind, count: int, streams: Streams) -> Facts:
-    """Return ``count`` (at least 6) products of ``kind``, a function of the streams alone."""
+    """Return ``count`` (at least 6) products of ``kind``; they depend on the streams only."""
     rng = streams.stream("facts", kind.category.name)
     columns = _layout(kind)
     table = _originals(kind, columns, count, rng)
@@ -134,7 +137,7 @@ def _prices(amounts: NDArray[np.float64], rng: Generator) -> Codes:
 
 
 def _changed_once(kind: Kind, columns: _Columns, rows: Codes, rng: Generator) -> Codes:
-    """Return the rows with one fact each changed; the brand stays, for the model belongs to it."""
+    """Return the rows with one fact changed in each. The brand is not changed, because the model belongs to it."""
     rows = rows.copy()
     chosen = rng.integers(MODEL, columns.price + 1, len(rows))
     for at in range(MODEL, columns.price + 1):
@@ -165,7 +168,7 @@ def _others(kind: Kind, columns: _Columns, rows: Codes, at: int, rng: Generator)
 
 
 def _tell_apart(table: Codes, price: int) -> None:
-    """Raise the price of rows that equal an earlier one, a unit of money at a time, until none does."""
+    """Raise the price of rows that equal an earlier one, by one unit of money at a time, until none does."""
     while True:
         _, first = _grouped(table)
         repeated = np.ones(len(table), dtype=np.bool_)
@@ -187,7 +190,7 @@ def _grouped(table: Codes) -> tuple[Codes, Codes]:
 
 
 def _packed(table: Codes) -> list[Codes]:
-    """Return few numbers for each row that are equal where the rows are: as many columns as fit into each."""
+    """Return a few numbers for each row, which are equal if the rows are: each number packs several columns."""
     keys: list[Codes] = []
     room = 0
     for column in table.T:

@@ -1,7 +1,8 @@
-"""The procedural catalog: a shop that needs no download, the same for the same size and seed everywhere.
+"""The procedural catalog: a shop that needs no download, and is the same everywhere for the same size and seed.
 
-What the products are is drawn kind by kind into small numbers, some 80 bytes a product. A product is spelled from
-them when it is asked for, in any order and any number of times, so that many processes can make parts of one shelf.
+The facts of all products are drawn first, kind by kind, as small numbers: some 80 bytes for each product. A product's
+texts are made from them when it is needed, in any order and any number of times. So many processes can make parts of
+one shelf.
 """
 
 from __future__ import annotations
@@ -29,20 +30,20 @@ from ecom_rlve.streams import Streams
 MIN_SIZE = 40
 MIN_CATEGORIES = 5
 MIN_PRODUCTS = 6
-"""Every category that is used has at least so many products."""
+"""Each category that is used has at least so many products."""
 
 _ID_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ID_LENGTH = 10
 _AT_ONCE = 4096
-"""Products whose places are looked up together."""
+"""So many products are looked up at a time."""
 
 
 class SyntheticShelf:
-    """The products of a procedural catalog by their place on its shelf, each made when it is asked for.
+    """The products of a procedural catalog by their place on its shelf; each is made when it is needed.
 
-    Every used category holds at least :data:`MIN_PRODUCTS` products, a fifth of them lookalikes of another one. No
-    text of a product names its variant attribute, and within its category the known ones of brand, model, the other
-    typed attributes and price together single it out. Safe to use from several threads.
+    Each category that is used holds at least :data:`MIN_PRODUCTS` products; a fifth of them are lookalikes. No text of
+    a product names its variant attribute. Its known values of brand, model, the other typed attributes and price
+    together distinguish it from all others of its category. Safe to use from several threads.
     """
 
     def __init__(self, size: int = 10_000, seed: int = 0) -> None:
@@ -62,7 +63,7 @@ class SyntheticShelf:
         """Its leaf categories, in no particular order."""
 
     def products(self, start: int = 0, stop: int | None = None) -> Iterator[Product]:
-        """Yield the products from place ``start`` up to ``stop`` (None: the end), as a slice of the shelf would."""
+        """Yield the products from place ``start`` up to ``stop`` (None: the end)."""
         first, end, _ = slice(start, stop).indices(self.size)
         for begin in range(first, end, _AT_ONCE):
             numbers = self._order[begin : min(end, begin + _AT_ONCE)]
@@ -80,7 +81,7 @@ def synthetic_catalog(size: int = 10_000, seed: int = 0) -> Catalog:
 
 
 def _used_kinds(size: int, rng: Generator) -> list[Kind]:
-    """Pick kinds one department after the other, so that a small catalog is a cross-section too."""
+    """Pick kinds from each department in turn, so that a small catalog has some of all of them."""
     shuffled = [[group[at] for at in rng.permutation(len(group))] for group in departments()]
     queues = [shuffled[at] for at in rng.permutation(len(shuffled))]
     rounds = max(map(len, queues))
@@ -95,7 +96,7 @@ def _counts(kinds: int, size: int, rng: Generator) -> list[int]:
 
 
 def _id_numbers(seed: int, size: int) -> NDArray[np.uint64]:
-    """Return ``size`` different numbers below 36^10 that are no sequence; a number that comes again is passed over."""
+    """Return ``size`` different numbers below 36^10 in no sequence; a number that was drawn before is skipped."""
     numbers = _digests(seed, 0, size)
     tried = size
     while True:
@@ -123,7 +124,7 @@ def _base36(number: int) -> str:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Drawn:
-    """All products of one kind in small numbers; a lookalike is worded like its original."""
+    """All products of one kind as small numbers. The texts of a lookalike are worded like its original's."""
 
     kind: Kind
     models: tuple[str, ...]
@@ -144,7 +145,7 @@ class _Drawn:
     picks: NDArray[np.uint16]
     """What :func:`write_text` takes."""
     orders: NDArray[np.uint8]
-    """Attributes by position, those that a text names first in front."""
+    """Attributes by position; a text names the first ones first."""
 
     @classmethod
     def of(cls, kind: Kind, count: int, streams: Streams) -> _Drawn:
@@ -216,6 +217,6 @@ class _Drawn:
 
 
 def _told_attributes(kind: Kind) -> frozenset[str]:
-    """Return what texts may state: beside a numeric variant no number, which could be taken for it."""
+    """Return what texts may state; if variants are numeric, no number, because it could be taken for the variant."""
     numbers = () if kind.category.variant_attribute in NUMERIC else kind.numeric
     return frozenset((*kind.discrete, *numbers))

@@ -1,7 +1,7 @@
-"""Words the products of the procedural catalog: titles, descriptions and feature lines.
+"""Writes the texts of the procedural catalog: titles, descriptions and feature lines.
 
-Texts state facts that they are given and nothing else; phrases of ``data/wording.json`` spell a fact, templates of
-the department arrange them.
+Texts state the facts that they are given and no others. Phrases of ``data/wording.json`` spell a fact; templates of the
+department arrange the phrases.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ecom_rlve.catalog.synthetic.departments import Kind
 MIN_TITLE, MAX_TITLE = 40, 140
 """Length of a title in characters."""
 PICKS = 8
-"""How many random integers one product's text takes."""
+"""How many random integers the text of a product needs."""
 
 _LOWER_IN_TITLES = frozenset({"to", "and", "of", "by", "for", "with", "from", "the"})
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -27,10 +27,10 @@ _PLACE = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """One fact in all its spellings."""
+    """One fact in all its forms."""
 
     lead: str | None
-    """As an adjective in a title; None where it cannot stand before the noun."""
+    """As an adjective in a title; None if it cannot stand before the noun."""
     tags: tuple[str, ...]
     """As a part of a title."""
     clause: str
@@ -62,7 +62,7 @@ def phrases(attribute: str, value: str | float) -> Phrases:
 
 
 def title_case(text: str) -> str:
-    """Return the text with capitals as in a title; capitals that are there stay.
+    """Return the text with capitals as in a title; existing capitals stay.
 
     >>> title_case("3 to 5 years of USB-C and soft-touch")
     '3 to 5 Years of USB-C and Soft-Touch'
@@ -76,8 +76,8 @@ def write_text(
 ) -> ProductText:
     """Return the text of one product.
 
-    ``facts`` holds at least two facts, the ones to name first in front; ``picks`` holds :data:`PICKS` non-negative
-    integers that decide between wordings.
+    ``facts`` holds at least two facts; the first ones are named first. ``picks`` holds :data:`PICKS` non-negative
+    integers that choose between wordings.
     """
     names = {"brand": brand or "", "model": model, "noun": kind.noun, "singular": kind.category.singular}
     named = 2 + picks[0] % 3
@@ -118,7 +118,7 @@ def _description(kind: Kind, names: dict[str, str], facts: Sequence[Phrases], pi
 
 
 def _features(kind: Kind, facts: Sequence[Phrases], named: int, picks: Sequence[int]) -> tuple[str, ...]:
-    """Two to five lines; the facts that the title leaves out come first."""
+    """Return two to five lines; facts that the title leaves out come first."""
     told = (*facts[named:], *facts[:named])[: 2 + picks[7] % 3]
     lines = [_one_of(fact.bullets, picks[7] // 3 + at) for at, fact in enumerate(told)]
     if picks[6] % 2:

@@ -1,7 +1,7 @@
-"""Spherical k-means over vectors of whole numbers, by integer arithmetic: the same on every machine.
+"""Spherical k-means over vectors of whole numbers, in integer arithmetic: the same on every machine.
 
-Centroids have the vectors' length and are rounded to whole numbers after each round. Inner products are then exact in
-float32 in whatever order they are summed, so that neither processor, BLAS nor number of threads changes a choice.
+Centroids have the length of the vectors and are rounded to whole numbers after each round. Inner products are then
+exact in float32, in any order of summation. So the result depends on neither processor, BLAS nor number of threads.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ecom_rlve.streams import stream
 
 _ROUNDS = 8
 _PER_CENTROID = 40
-"""Vectors seen for each centroid."""
+"""Vectors in the sample for each centroid."""
 _CHUNK = 4_096
 """Vectors compared with all centroids at a time."""
 
@@ -39,7 +39,7 @@ def nearest(
     threads: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> NDArray[np.int32]:
-    """Return the number of the centroid with the largest inner product for each vector, the first of equals."""
+    """Return for each vector the number of the centroid with the largest inner product, the first of equals."""
     found = np.empty(len(vectors), dtype=np.int32)
     targets = np.ascontiguousarray(centroids.T, dtype=np.float32)
     scores = np.empty((_CHUNK, len(centroids)), dtype=np.float32)
@@ -54,7 +54,7 @@ def nearest(
 
 
 def _moved(centroids: NDArray[np.int8], vectors: NDArray[np.int8], numbers: NDArray[np.int32]) -> NDArray[np.int8]:
-    """Return the centroids of the vectors that have each number; one without vectors stays where it is."""
+    """Return the centroid of the vectors of each number; a centroid without vectors does not change."""
     order = np.argsort(numbers, kind="stable")
     used, starts = np.unique(numbers[order], return_index=True)
     sums = np.add.reduceat(vectors[order].astype(np.int64), starts, axis=0)

@@ -1,13 +1,13 @@
-"""The local text embedder: fitted on the catalog, nothing to download, the same on every machine.
+"""The local text embedder: it is fitted on the catalog, needs no download, and is the same on every machine.
 
-A word has features: itself and its character n-grams, hashed. A truncated SVD of the products' TF-IDF weighted features
-gives every feature a row of the projection; a word's vector is the weighted sum of its features' rows and a text's
-vector the sum of its words' vectors, scaled to one length.
+The features of a word are the word itself and its character n-grams, hashed. A truncated SVD of the products' TF-IDF
+weighted features gives every feature a row of the projection. A word's vector is the weighted sum of its features'
+rows; a text's vector is the sum of its words' vectors, scaled to a fixed length.
 
 The SVD is the only step in floating point that depends on how a machine orders its sums (about 1e-12 relative). Its
-result is rounded to a coarse grid of integers, and everything after it is integer arithmetic or correctly rounded
-(square root, division), so that rankings do not depend on processor, BLAS or thread count. Vectors hold integers in
-float32: every inner product, and every partial sum of one, stays below 2**24 and is therefore exact in any order.
+result is rounded to a coarse grid of integers. Everything after it is integer arithmetic or correctly rounded (square
+root, division), so rankings do not depend on processor, BLAS or thread count. Vectors hold integers in float32: every
+inner product, and every partial sum of one, is below 2**24 and therefore exact in any order.
 """
 
 from __future__ import annotations
@@ -33,25 +33,27 @@ from ecom_rlve.catalog.vectors.scaling import scaled
 from ecom_rlve.streams import stream
 
 DIMENSIONS = 192
+# 2**16 features in all: the fit takes seven times as long with 2**18.
 _WORD_BUCKETS = 2**15
 _GRAM_BUCKETS = 2**15
 _GRAM_SIZES = (3, 4, 5)
 _GRAM_LETTERS = 32
-"""Letters of a word that are read for n-grams."""
+"""N-grams are read from so many letters of a word."""
 _WORD_WEIGHT = 16
-"""Weight of a word beside its n-grams, whose weights have about the same Euclidean length."""
+"""Weight of the word itself among its features; the weights of its n-grams have about the same Euclidean length."""
 _TELLING_WEIGHT = 4
-"""Weight of a word of a product's title, category, brand or attributes beside one of its features."""
+"""Weight of a word of a product's title, category, brand or attributes; a word of its feature lines has 1."""
 _GRID = 255
 """Largest magnitude in the projection."""
 _FIT_ENTRIES = 1_500_000
 _FIT_PRODUCTS = 5_000
-"""Bounds of the sample the SVD sees: non-zero features in all, and products."""
+"""Bounds of the sample that the SVD sees: number of non-zero features, and of products."""
 _SMALLEST_COMPONENT = 1e-3
 """Components below this share of the largest singular value carry rounding noise and are dropped."""
+# Their vectors take 12 MiB.
 _CACHED_WORDS = 16_384
 _CHUNK = 65_536
-"""Words whose features are held at a time."""
+"""The features of so many words are held at a time."""
 
 
 class QueryEmbedder(Protocol):
@@ -60,7 +62,7 @@ class QueryEmbedder(Protocol):
     dimensions: int
 
     def encode(self, query: str) -> NDArray[np.float32]:
-        """Return the vector of a query: whole numbers from -127 to 127; zero where nothing of it is known."""
+        """Return the vector of a query: whole numbers from -127 to 127; all zero if no part of it is known."""
 
 
 def gram_features(word: str) -> tuple[list[int], int]:
@@ -131,7 +133,7 @@ class LocalEmbedder:
     def encode(self, query: str) -> NDArray[np.float32]:
         """Return the vector of a query's different words, shape (dimensions,); zero where nothing is known.
 
-        A word that no product has is read through its n-grams, so that a misspelt one lies near the right one.
+        Of a word that no product has the n-grams count, so that a misspelt word lies near the right one.
         """
         total = np.zeros(self.dimensions, dtype=np.int64)
         for word in split_words(query):
@@ -162,7 +164,7 @@ def _features_in_chunks(vocabulary: Vocabulary) -> Iterator[tuple[int, csr_matri
 
 
 def _incidence(bags: Bags, rows: NDArray[np.int64]) -> csr_matrix:
-    """Return the matrix of ``rows`` by vocabulary that weighs each word by where the product has it, as int64."""
+    """Return the matrix of ``rows`` by vocabulary, int64; a weight says where in the product's texts a word occurs."""
     lengths, numbers = bags.gathered(rows)
     ends = np.cumsum(lengths)
     places = np.arange(len(numbers)) - np.repeat(ends - lengths, lengths)
@@ -184,7 +186,7 @@ def _fitted(bags: Bags) -> Projection:
     count = min(DIMENSIONS, *weighted.shape)
     seed = int(stream(0, "embedder", "svd").integers(2**31))
     # flip_sign makes the signs canonical: the largest loading of each component is positive.
-    # One thread: waiting for a second busy core costs more than it gives.
+    # One thread: a second one on a busy core costs more time than it saves.
     with threadpool_limits(1):
         _, strengths, components = randomized_svd(
             weighted, count, n_iter=4, power_iteration_normalizer="LU", random_state=seed, flip_sign=True
@@ -201,7 +203,7 @@ def _fitted(bags: Bags) -> Projection:
 def _feature_statistics(bags: Bags) -> tuple[NDArray[np.float64], float]:
     """Return each bucket's inverse document frequency, and the mean number of features of a product's words.
 
-    The frequency of a bucket is taken at its upper bound: the sum over its words.
+    The frequency of a bucket is estimated by its upper bound, the sum over its words.
     """
     frequency = np.zeros(_GRAM_BUCKETS + _WORD_BUCKETS, dtype=np.int64)
     entries = 0

@@ -1,8 +1,7 @@
 """Exact nearest products: inner products of integer vectors, best first, ties by row.
 
-Elements are whole numbers of one byte, so that a scan over all rows is bound by little memory, and products and sums of
-them are exact in float32, in whatever order a processor adds them. FAISS scans; a file is memory-mapped and shared by
-all worker processes.
+Elements are whole numbers of one byte. So a scan over all rows reads little memory, and products and sums are exact in
+float32, in any order of addition. FAISS does the scan; a file is memory-mapped and shared by all worker processes.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from ecom_rlve.catalog.errors import IndexMismatchError
 LEAST, MOST = -128, 127
 """Bounds of a vector's elements."""
 TIE_ROOM = 28
-"""Rows fetched beyond those asked for, to see whether ties were cut off."""
+"""So many more rows are fetched than asked for, to see whether ties were cut off."""
 _MORE = 4
-"""How many times as many are fetched where they were."""
+"""If they were, so many times as many rows are fetched."""
 _SCAN_SHARE = 3
-"""Above one row in this many, a scan that skips the others is cheaper than gathering some."""
+"""If more than one row in so many passes, a scan that skips the others is cheaper than gathering rows."""
 _GATHERED = 1 << 15
-"""Rows that are gathered at a time."""
+"""So many rows are gathered at a time."""
 
 Found = tuple[NDArray[np.float32], NDArray[np.int32]]
 """Scores and rows."""
@@ -42,7 +41,7 @@ class VectorIndex(Protocol):
     """
 
     fingerprint: str
-    """Of the catalog whose products the vectors are."""
+    """Fingerprint of the catalog to which the vectors belong."""
     size: int
 
     def search(self, query: NDArray[np.float32], k: int) -> NDArray[np.int32]:
@@ -71,7 +70,7 @@ def flat_index(vectors: NDArray[np.float32] | NDArray[np.int8]) -> faiss.Index:
 
 
 def codes_of(vectors: NDArray[np.float32] | NDArray[np.int8]) -> NDArray[np.uint8]:
-    """Return each element less the least one, which is FAISS's code of it; raises ``ValueError`` for other numbers."""
+    """Return each element minus the least one: FAISS's code for it. Raises ``ValueError`` for other numbers."""
     if vectors.dtype == np.int8:
         return np.ascontiguousarray(vectors).view(np.uint8) ^ np.uint8(-LEAST)
     if not (vectors.min() >= LEAST and vectors.max() <= MOST and (np.rint(vectors) == vectors).all()):
@@ -90,7 +89,7 @@ class FlatIndex:
         self._scan = read_index(content, faiss.IndexScalarQuantizer)
         self.fingerprint = fingerprint
         self.size, self.dimensions = int(self._scan.ntotal), int(self._scan.d)
-        # The codes are the last thing in the format.
+        # The codes are at the end of the format.
         raw = np.asarray(np.memmap(content, dtype=np.uint8, mode="r")) if isinstance(content, Path) else content
         self._codes = raw[raw.nbytes - self.size * self.dimensions :].reshape(self.size, self.dimensions)
 
@@ -120,7 +119,7 @@ class FlatIndex:
         return best(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]), k)
 
     def _best_gathered(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> Found:
-        """Return the best of some rows, and maybe more, from a copy of their codes.
+        """Return the best of some rows, and perhaps a few more, from a copy of their codes.
 
         That is cheaper than a scan that skips the others.
         """
@@ -154,7 +153,7 @@ class Selection:
     def __init__(self, rows: NDArray[np.int32], size: int) -> None:
         is_wanted = np.zeros(size, dtype=np.bool_)
         for start in range(0, len(rows), _GATHERED):
-            # Numpy would turn all of them into its own kind of index at once, which is dearer than setting them.
+            # numpy would convert all of them to its own index type first, which costs more than setting the bits.
             is_wanted[rows[start : start + _GATHERED].astype(np.intp)] = True
         # The selector points into the bits.
         self._bits = np.packbits(is_wanted, bitorder="little")
@@ -176,14 +175,14 @@ def read_index(content: NDArray[np.uint8] | Path, kind: type[Index]) -> Index:
 
 
 def one_thread() -> None:
-    """Bind FAISS to the calling thread, which it does for each thread alone: parallelism comes from request threads."""
+    """Let FAISS use the calling thread only (set for each thread): parallelism comes from request threads."""
     faiss.omp_set_num_threads(1)
 
 
 def uncut(found: Found, k: int, count: int, among: int, scan: Callable[[int], Found]) -> Found:
-    """Return what a scan finds, with all that are as good as the ``k``-th.
+    """Return what a scan finds, with all rows that are as good as the ``k``-th.
 
-    ``found`` are the best ``count`` of ``among`` rows, fewer where there are fewer. More are fetched while those that
+    ``found`` are the best ``count`` of ``among`` rows, or all if there are fewer. More are fetched as long as rows that
     were left out may be as good as the ``k``-th.
     """
     scores, rows = found
@@ -206,7 +205,7 @@ def best(scores: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArra
 
 
 def check_fingerprint(index: VectorIndex, fingerprint: str) -> None:
-    """Raise :class:`IndexMismatchError` where the index was built for another catalog."""
+    """Raise :class:`IndexMismatchError` if the index was built for another catalog."""
     if index.fingerprint != fingerprint:
         raise IndexMismatchError(
             f"the index was built for the catalog {index.fingerprint}, not for {fingerprint}; build it again"

@@ -1,4 +1,4 @@
-"""Queries of several threads encoded together, since a model takes little longer for some than for one."""
+"""Encoding queries of several threads together: a model takes little longer for a few than for one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Encode = Callable[[Sequence[str]], Sequence[NDArray[np.float32]]]
 
 
 class QueryBatches:
-    """Collects what is asked while the model is busy. A lone query waits for nothing."""
+    """Collects queries while the model is busy. A single query does not wait."""
 
     def __init__(self, encode: Encode, most: int) -> None:
         """``encode`` turns at most ``most`` queries into their vectors, in order; one call of it runs at a time."""
@@ -22,12 +22,12 @@ class QueryBatches:
         self._waiting_lock, self._model_lock = Lock(), Lock()
 
     def vector(self, query: str) -> NDArray[np.float32]:
-        """Return the vector of one query; a query that waits already is encoded once for all who ask."""
+        """Return the vector of one query. If several threads ask for the same one, it is encoded once."""
         with self._waiting_lock:
             future = self._waiting.setdefault(query, Future())
         while not future.done():
             with self._model_lock:
-                # Whoever held the lock before may have encoded this one too.
+                # The thread that held the lock before may have encoded this query too.
                 if not future.done():
                     self._encode_waiting()
         return future.result()

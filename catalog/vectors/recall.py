@@ -1,4 +1,4 @@
-"""How much of what exact search finds an inverted file finds, and how many lists that takes."""
+"""How many results of exact search an inverted file finds too, and how many lists it must scan for that."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ecom_rlve.catalog.vectors.inverted_index import InvertedIndex
 from ecom_rlve.streams import stream
 
 FIRST = 20
-"""Results that are compared."""
+"""The first so many results are compared."""
 _QUERIES = 200
 _MOST_WORDS = 6
 _TARGET = 0.98
 _PROBES = (192, 256, 384, 512, 768, 1024, 1536, 2048)
-"""Numbers of lists that are tried. The least one is more than queries made of titles need, for those that are not."""
+"""Numbers of lists to try. Queries made of titles need fewer than the least of them, but other queries may not."""
 
 
 def queries_from_titles(catalog: Catalog) -> list[str]:
@@ -46,7 +46,7 @@ def recall_of(found: Sequence[NDArray[np.int32]], exact: Sequence[NDArray[np.int
 def probes_for(index: InvertedIndex, exact: VectorIndex, queries: NDArray[np.float32]) -> tuple[int, float]:
     """Return how many lists a query must scan to reach the wanted recall among the first results, and that recall.
 
-    Tries the index with several numbers, and leaves it with the one returned.
+    Tries several numbers on the index, and leaves it set to the one returned.
     """
     known = queries[queries.any(axis=1)]
     wanted = [exact.search(query, FIRST) for query in known]

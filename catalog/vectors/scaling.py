@@ -1,7 +1,7 @@
-"""Vectors of one length in whole numbers: inner products of them are exact in float32.
+"""Vectors of a fixed length in whole numbers, whose inner products are exact in float32.
 
-Elements are at most LENGTH in size and so is a vector up to rounding: every inner product, and every partial sum of
-one, stays far below 2**24.
+No element is larger than LENGTH, which is also the length of the vector up to rounding. So every inner product, and
+every partial sum of one, is far below 2**24.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 LENGTH = 127
-"""Euclidean length of every vector before its elements are rounded to integers, hence their bound."""
+"""Euclidean length of every vector before rounding, and so the bound of its elements."""
 
 
 def scaled(sums: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -1,10 +1,10 @@
 """Any model of sentence-transformers as an embedder: ``st:MODEL``, a name on the Hugging Face hub or a folder.
 
-Models compute in floating point, so that vectors, unlike those of the local embedder, may differ in single elements
-between machines, devices and library versions. On one machine a query's vector is the one it has when encoded alone,
-whatever it was batched with: batching moves an element by at most 2.5e-5 before it is rounded (measured: MiniLM,
-batches of 3 to 64), and a query with an element nearer than 8 times that to the border between two whole numbers is
-encoded again, alone.
+Models compute in floating point. So unlike those of the local embedder, vectors may differ in single elements between
+machines, devices and library versions. On one machine a query always has the vector that it has when encoded alone,
+whatever it is batched with. Batching moves an element by at most 2.5e-5 before rounding (measured: MiniLM, batches of 3
+to 64). If an element is nearer than 8 times that to the border between two whole numbers, the query is encoded again,
+alone.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 PREFIX = "st:"
+# The margin below was measured for batches of up to 64.
 _DOCUMENT_BATCH = 64
 _QUERY_BATCH = 64
 _MARGIN = 2e-4
@@ -67,7 +68,7 @@ class SentenceEmbedder:
         return cls(model)
 
     def encode(self, query: str) -> NDArray[np.float32]:
-        """Return the vector of a query, shape (dimensions,); zero for one of blanks. Waits for no other query."""
+        """Return the vector of a query, shape (dimensions,); zero for a blank query. Waits for no other query."""
         if not query.strip():
             return np.zeros(self.dimensions, dtype=np.float32)
         return self._batches.vector(query)

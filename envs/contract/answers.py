@@ -24,14 +24,14 @@ class Solved(Protocol):
         """The action that ended it."""
 
 
-def check_schema(environment: Environment[Any]) -> None:
+def check_schema(environment: Environment) -> None:
     """Require a flat JSON schema that holds every field of the answer: scalars, enums, lists of scalars."""
-    schema, where = environment.answer_schema(), f"{environment.id}: the answer schema"
+    schema, where = environment.about.answer_schema, f"{environment.about.id}: the answer schema"
     json.dumps(schema, allow_nan=False)
     fields = schema["properties"]
-    if set(fields) != set(environment.answer.model_fields) or "done" not in fields:
+    if set(fields) != set(environment.about.answer.model_fields) or "done" not in fields:
         raise EnvironmentFaultError(
-            f"{where} has {sorted(fields)}, the answer {sorted(environment.answer.model_fields)}"
+            f"{where} has {sorted(fields)}, the answer {sorted(environment.about.answer.model_fields)}"
         )
     if schema["type"] != "object" or schema["additionalProperties"] is not False:
         raise EnvironmentFaultError(f"{where} must be a closed object")
@@ -53,11 +53,11 @@ def check_answers(start: Callable[[], Episode], solved: Solved) -> None:
         episode = start()
         result = episode.step({"answer": {**solved.last["answer"], **change}}).result
         if result is None or result.termination is not Termination.FORMAT_FAILURE or result.r_total != -1.0:
-            raise EnvironmentFaultError(f"{episode.environment.id}: an answer with {change} is no format failure")
+            raise EnvironmentFaultError(f"{episode.environment.about.id}: an answer with {change} is no format failure")
 
 
 def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
-    where = f"{episode.environment.id}: the answer {repr(answer)[:200]}"
+    where = f"{episode.environment.about.id}: the answer {repr(answer)[:200]}"
     try:
         seen = episode.step({"answer": answer})
         if not seen.done and not answer["done"]:
@@ -66,7 +66,7 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
         raise EnvironmentFaultError(f"{where} raises {error!r}") from error
     result = seen.result
     if result is None:
-        if episode.environment.is_journey:
+        if episode.environment.about.members:
             return
         raise EnvironmentFaultError(f"{where} does not end the episode")
     numbers = (result.r_task, result.r_eff, result.r_hall, result.r_total)
@@ -79,16 +79,16 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
 def _required(episode: Episode) -> list[str]:
     return [
         name
-        for name, field in episode.environment.answer.model_fields.items()
+        for name, field in episode.environment.about.answer.model_fields.items()
         if field.is_required() and name != "done"
     ]
 
 
 def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:
-    world = episode.scenario.world
+    world = episode.intent.world
     ids = world.shop.catalog.ids
     foreign = [str(ids[at * len(ids) // 7]) for at in range(7)]
-    base = dict.fromkeys(_required(episode), episode.environment.id)
+    base = dict.fromkeys(_required(episode), episode.environment.about.id)
     yield base
     yield {**base, "no_such_field": 1}
     values: list[Any] = [
@@ -96,6 +96,6 @@ def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:
         "-5", "2025-02-31", [], [""], ["none"], foreign, foreign[:1] * 3, [None], [1], [[]], {}, {"a": 1},
         [str(at) for at in range(_MANY)], [str(ids[at % len(ids)]) for at in range(_MANY)],
     ]  # fmt: skip
-    for name in episode.environment.answer.model_fields:
+    for name in episode.environment.about.answer.model_fields:
         if name != "done":
             yield from ({**base, name: value} for value in values)

@@ -5,6 +5,7 @@ The author of a new environment runs what CI runs for the built-in ones. The env
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -13,9 +14,10 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.contract.answers import check_answers, check_schema
 from ecom_rlve.envs.contract.messages import check_clean, check_slots
 from ecom_rlve.envs.contract.tools import check_reads
-from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.difficulty import AXES, axes_of
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.verdict import episode_verdict
 from ecom_rlve.envs.errors import DifficultyError, EnvironmentFaultError
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -25,6 +27,8 @@ from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style
 DIFFICULTIES = (0, 3, 6, 9, 12, MAX_DIFFICULTY)
 _STYLES: tuple[Style, ...] = ("turn", "tool")
 _MOST_STEPS = 1000
+_MOST_CHANCE = 1 / 12
+"""Of a pick without hearing the customer (SPEC §11)."""
 
 
 class Played(NamedTuple):
@@ -40,7 +44,7 @@ class Played(NamedTuple):
     result: EpisodeResult
 
 
-def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int = 20) -> None:
+def check_environment(environment: Environment, shop: Shop, *, seeds: int = 20) -> None:
     """Raise ``EnvironmentFaultError`` where an environment breaks the contract (SPEC §2, §4, §7).
 
     Plays the environment's own solution on ``seeds`` seeds at each of :data:`DIFFICULTIES` that the shop serves, in
@@ -56,24 +60,23 @@ def check_environment(environment: Environment[Any], shop: Shop, *, seeds: int =
         for seed in range(min(seeds, 5)):
             check_reads(started(environment, shop, d, seed))
             check_slots(partial(started, environment, shop, d, seed))
-    check_answers(lambda: started(environment, shop, 0, 0), solution(environment, shop, EpisodeSpec(environment.id)))
+    solved = solution(environment, shop, EpisodeSpec(environment.about.id))
+    check_answers(lambda: started(environment, shop, 0, 0), solved)
 
 
-def started(
-    environment: Environment[Any], shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float
-) -> Episode:
+def started(environment: Environment, shop: Shop, d: int, seed: int, style: Style = "turn", **axes: float) -> Episode:
     """Return a new episode of an environment that need not be registered."""
-    spec = EpisodeSpec(environment.id, d, seed, style=style, axes=tuple(sorted(axes.items())))
+    spec = EpisodeSpec(environment.about.id, d, seed, style=style, axes=tuple(sorted(axes.items())))
     return Episode(shop, spec, "checked", unregistered=environment)
 
 
-def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Played:
+def solution(environment: Environment, shop: Shop, spec: EpisodeSpec) -> Played:
     """Play the environment's own solution to the end."""
     episode = Episode(shop, spec, "checked", unregistered=environment)
     seen = episode.opening
     transcript, messages = [seen.model_dump_json(exclude_unset=True)], [seen.user_message]
     for _ in range(_MOST_STEPS):
-        action = in_style(environment.solve(episode.scenario), spec.style)
+        action = in_style(episode.solve(), spec.style)
         seen = episode.step(action)
         transcript.append(seen.model_dump_json(exclude_unset=True))
         messages += [seen.user_message] * bool(seen.user_message)
@@ -82,26 +85,33 @@ def solution(environment: Environment[Any], shop: Shop, spec: EpisodeSpec) -> Pl
     raise EnvironmentFaultError(f"{_where(spec)}: solve does not come to an end in {_MOST_STEPS} steps")
 
 
-def _check_declarations(environment: Environment[Any]) -> None:
-    for name in ("id", "title", "version", "errand"):
-        value = getattr(environment, name, None)
+def _check_declarations(environment: Environment) -> None:
+    about = environment.about
+    for name in ("id", "title", "version", "called"):
+        value = getattr(about, name)
         _require(
             isinstance(value, str) and bool(value.strip()), f"{environment!r}: {name} must be a word, not {value!r}"
         )
-    names = environment.tool_names
-    where = f"{environment.id}: tool_names"
-    _require(set(names) <= set(TOOLS), f"{where}: no tools {sorted(set(names) - set(TOOLS))}; there are {list(TOOLS)}")
-    _require(len(set(names)) == len(names), f"{where}: a tool is named twice")
-    _require(issubclass(environment.answer, Answer), f"{environment.id}: answer must be a kind of Answer")
-    _require(environment.id == environment.id.upper(), f"{environment.id}: the id must be in capitals")
+    _check_names(f"{about.id}: tool_names", "tool", about.tool_names, TOOLS)
+    _check_names(f"{about.id}: axes", "axis", about.axes, AXES)
+    _require(issubclass(about.answer, Answer), f"{about.id}: answer must be a kind of Answer")
+    _require(about.id == about.id.upper(), f"{about.id}: the id must be in capitals")
     for d in range(MAX_DIFFICULTY + 1):
         brief = environment.brief(axes_of(d))
-        _require(len(brief) > len(environment.title), f"{environment.id} d={d}: the brief says nothing")
+        _require(len(brief) > len(about.title), f"{about.id} d={d}: the brief says nothing")
+        chance = about.chance(d)
+        _require(0 <= chance <= _MOST_CHANCE, f"{about.id} d={d}: a blind pick is right with probability {chance:.3f}")
 
 
-def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
+def _check_names(where: str, kind: str, names: Collection[str], known: Collection[str]) -> None:
+    strange = sorted(set(names) - set(known))
+    _require(not strange, f"{where}: no {kind} {strange}; there are {list(known)}")
+    _require(len(set(names)) == len(names), f"{where}: one is named twice")
+
+
+def _check_max_difficulty(environment: Environment, shop: Shop) -> int:
     most = environment.max_difficulty(shop)
-    where = f"{environment.id}: max_difficulty"
+    where = f"{environment.about.id}: max_difficulty"
     _require(type(most) is int and -1 <= most <= MAX_DIFFICULTY, f"{where} must lie in -1..{MAX_DIFFICULTY}: {most!r}")
     _require(most >= 0, f"{where}: this shop can serve no difficulty; check with one that can")
     _require(environment.max_difficulty(shop) == most, f"{where} differs from call to call")
@@ -116,9 +126,9 @@ def _check_max_difficulty(environment: Environment[Any], shop: Shop) -> int:
     return most
 
 
-def _check_solution(environment: Environment[Any], shop: Shop, d: int, seed: int) -> None:
+def _check_solution(environment: Environment, shop: Shop, d: int, seed: int) -> None:
     for style in _STYLES:
-        spec = EpisodeSpec(environment.id, d, seed, style=style)
+        spec = EpisodeSpec(environment.about.id, d, seed, style=style)
         where, first = _where(spec), solution(environment, shop, spec)
         _check_result(first, where)
         for message in first.messages:
@@ -134,8 +144,7 @@ def _check_result(played: Played, where: str) -> None:
     _require(result.is_correct, f"{where}: solve is not correct: {result}, goal {episode.goal_json()}")
     _require(result.r_task == 1.0, f"{where}: solve scores {result.r_task}, not 1")
     _require(result.r_hall == 0.0, f"{where}: solve names products that no result has shown")
-    answer = episode.environment.answer.model_validate(played.last["answer"])
-    verdict = episode.environment.verify(episode.scenario, answer)
+    verdict = episode_verdict(episode.conversation)
     is_exact = isinstance(verdict.r_task, Fraction) and verdict.r_task == 1
     _require(is_exact, f"{where}: verify says {verdict.r_task!r}, not exactly Fraction(1)")
     used = result.turns - episode.customer_caused

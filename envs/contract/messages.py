@@ -9,10 +9,10 @@ from typing import Any, Protocol
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import EnvironmentFaultError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS, spellings
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 
@@ -61,7 +61,7 @@ def check_clean(text: str, episode: Episode, where: str) -> None:
 def check_slots(start: Starter) -> None:
     """Require that what was left out is not said unasked, and is said when asked for, slot by slot."""
     episode = start(**_ROOM)
-    where = f"{episode.environment.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
+    where = f"{episode.environment.about.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
     texts = [episode.opening.user_message, *_heard(episode, _IDLE)]
     unsaid = list(_unsaid(episode))
     for _, slot in unsaid:
@@ -70,19 +70,19 @@ def check_slots(start: Starter) -> None:
                 raise EnvironmentFaultError(
                     f"{where}: {slot.name} {spellings(slot.fact)[0]!r} is told unasked: {text!r}"
                 )
-    for scenario, slot in _askable(episode):
-        noun = scenario.subjects[slot.item].singular
+    for intent, slot in _askable(episode):
+        noun = intent.subjects[slot.item].singular
         label = slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
         asking = start(**_ROOM)
         texts = [asking.opening.user_message]
-        for _ in range(-(-len(scenario.slots) // 3)):
+        for _ in range(-(-len(intent.slots) // 3)):
             texts += _heard(asking, [f"Which {label} for the {noun}?"])
         if not _COMMON.issuperset(_spelled(slot)) and not any(_is_spelled(text, slot) for text in texts):
             raise EnvironmentFaultError(f"{where}: {slot.name} of the {noun} is not told when asked for: {texts!r}")
 
 
 def _heard(episode: Episode, messages: Sequence[str]) -> list[str]:
-    where = f"{episode.environment.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
+    where = f"{episode.environment.about.id} d={episode.spec.difficulty} seed={episode.spec.seed}"
     heard = []
     for message in messages:
         if not episode.done:
@@ -93,29 +93,24 @@ def _heard(episode: Episode, messages: Sequence[str]) -> list[str]:
     return heard
 
 
-def _parts(episode: Episode) -> tuple[Scenario[Any], ...]:
-    scenario = episode.scenario
-    return tuple(intent.scenario for intent in scenario.goal.intents) if episode.environment.is_journey else (scenario,)
-
-
-def _askable(episode: Episode) -> Iterator[tuple[Scenario[Any], Slot]]:
-    """Yield what the errand that is spoken of leaves out and a question can name."""
-    scenario = _parts(episode)[0]
-    for slot in scenario.slots:
+def _askable(episode: Episode) -> Iterator[tuple[Intent[Any], Slot]]:
+    """Yield what the intent that is spoken of first leaves out and a question can name."""
+    intent = episode.scenario.intents[0]
+    for slot in intent.slots:
         if not slot.is_essential:
-            yield scenario, slot
+            yield intent, slot
 
 
-def _unsaid(episode: Episode) -> Iterator[tuple[Scenario[Any], Slot]]:
+def _unsaid(episode: Episode) -> Iterator[tuple[Intent[Any], Slot]]:
     """Yield the slots whose values only an answer may tell: not those that what is essential tells anyway."""
     said = " ".join(_QUOTED.findall(episode.opening.user_message))
-    for scenario in _parts(episode):
-        nouns = " ".join(f"{subject.singular} {subject.plural}" for subject in scenario.subjects)
-        essential = [slot for slot in scenario.slots if slot.is_essential]
+    for intent in episode.scenario.intents:
+        nouns = " ".join(f"{subject.singular} {subject.plural}" for subject in intent.subjects)
+        essential = [slot for slot in intent.slots if slot.is_essential]
         told = " ".join(spelling for slot in essential for spelling in spellings(slot.fact))
-        for slot in scenario.slots:
+        for slot in intent.slots:
             if not slot.is_essential and not _is_spelled(f"{said} {nouns} {told}", slot):
-                yield scenario, slot
+                yield intent, slot
 
 
 def _is_spelled(text: str, slot: Slot) -> bool:
@@ -133,7 +128,7 @@ def _spelled(slot: Slot) -> list[str]:
 
 def _is_id(episode: Episode, word: str) -> bool:
     """Tell whether a word is the id of an order, an order line or a product, as it is or in capitals."""
-    world = episode.scenario.world
+    world = episode.intent.world
     orders = world.__dict__.get("orders", ())
     own = (name for order in orders for name in (order.order_id, *(line.line_id for line in order.lines)))
     return word.upper() in map(str.upper, own) or any(_is_product(world.shop, name) for name in (word, word.upper()))

@@ -17,8 +17,8 @@ _MOST_TRIES = 24
 
 def check_reads(episode: Episode) -> None:
     """Require that no tool declared to read changes the world or the goal, beyond what has been shown."""
-    world = episode.scenario.world
-    for name, tool in episode.environment.tools.items():
+    world = episode.intent.world
+    for name, tool in episode.environment.about.tools.items():
         if tool.writes:
             continue
         served = False
@@ -34,14 +34,15 @@ def check_reads(episode: Episode) -> None:
             except DomainError:
                 pass
             if _state(episode) != before:
-                raise EnvironmentFaultError(f"{episode.environment.id}: {name}({args}) reads, yet it changed the world")
+                where = episode.environment.about.id
+                raise EnvironmentFaultError(f"{where}: {name}({args}) reads, yet it changed the world")
         if not served:
-            raise EnvironmentFaultError(f"{episode.environment.id}: {name} refused everything that was tried")
+            raise EnvironmentFaultError(f"{episode.environment.about.id}: {name} refused everything that was tried")
 
 
 def _state(episode: Episode) -> tuple[Any, ...]:
     """Return all that only a writing tool may change; what has been shown and read is left out."""
-    world = episode.scenario.world
+    world = episode.intent.world
     return (
         [(line.line_id, line.row, line.variant, line.quantity) for line in world.cart],
         (world.changes, world.lines_made, tuple(world.returns)),

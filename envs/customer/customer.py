@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Reply, Understood
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
+from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.language.phrases import LABELS
-from ecom_rlve.streams import Streams
-
-if TYPE_CHECKING:
-    from ecom_rlve.envs.environment import Environment
-    from ecom_rlve.envs.scenario import Scenario
 
 _FACTS_PER_QUESTION = 3
 _NAMED_AT_MOST = 3
@@ -38,15 +34,15 @@ class _Draft:
 class Customer:
     """One customer in one intent. Deterministic but for the choice of what is left out at first."""
 
-    def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
-        self._environment = environment
-        self._scenario = scenario
-        self._said = self._said_at_first(streams)
-        self.left_out = len(scenario.slots) - len(self._said)
+    def __init__(self, intent: Intent[Any]) -> None:
+        self._intent = intent
+        self._said = _said_at_first(intent)
+        self.left_out = len(intent.slots) - len(self._said)
         self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
-        kinds = {slot.fact.kind for slot in scenario.slots if slot.fact.kind is not None}.union(scenario.unknown)
-        self._kinds = tuple(sorted(kinds, key=lambda kind: kind.name))
-        self._forgotten = {kind.name for kind in scenario.unknown}
+        kinds = {slot.fact.kind for slot in intent.slots if slot.fact.kind is not None}.union(intent.unknown)
+        self._kinds = intent.kinds or tuple(sorted(kinds, key=lambda kind: kind.name))
+        self._of_all = {kind.name for kind in self._kinds if kind.is_of_all}
+        self._forgotten = {kind.name for kind in intent.unknown}
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
@@ -57,30 +53,40 @@ class Customer:
         self._reread_excused = False
         self._tired = 0
 
-    def _said_at_first(self, streams: Streams) -> set[Slot]:
-        """Draw what is not left out of the first message."""
-        slots, p_missing = self._scenario.slots, self._scenario.world.axes.p_missing
-        draws = streams.stream("omission").random(len(slots)).tolist()
-        return {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
-
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
-        return (self._environment.opening(self._scenario, self._said),)
+        return (self._intent.opened(self._said),)
 
-    def reply(self, turn: ClosedTurn) -> Reply:
-        """Return the reaction to a closed turn."""
+    def hear(self, turn: ClosedTurn) -> Heard:
+        """Return what a closed turn asks and claims; changes nothing."""
+        if not (turn.message or turn.questions or turn.changed or turn.answer):
+            return Heard()
+        readings = self._readings(turn.message, turn.questions, turn.understood)
+        return Heard(
+            tuple(readings),
+            sold_out=tuple(item for reading in readings for item in reading.sold_out),
+            claims_done=any(reading.claims_done for reading in readings) or turn.answer is not None,
+        )
+
+    def settles_for(self, heard: Heard) -> Change | None:
+        """Return what the customer settles for, told that a wanted thing is sold out; None where nothing changes."""
+        stockout, intent = self._intent.stockout, self._intent
+        missing = None if stockout is None or intent.leaves_stockouts else stockout.missing(intent)
+        if stockout is None or missing is None or not {missing, None} & set(heard.sold_out):
+            return None
+        return stockout.settled(intent, missing)
+
+    def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
+        """Return the reaction to a closed turn; ``change`` is what they settled for in it, already applied."""
         draft = _Draft()
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return self._settle(draft, turn)
-        readings = self._readings(turn.message, turn.questions, turn.understood)
-        claims_stockout = [item for reading in readings for item in reading.sold_out]
-        claims_done = any(reading.claims_done for reading in readings) or turn.answer is not None
-        if claims_stockout and self._environment.replaces_sold_out:
-            self._hear_of_stockout(claims_stockout, draft)
-        self._answer(readings, is_open=not claims_stockout and not claims_done, draft=draft)
-        if turn.changed or claims_done:
-            self._look(self._environment.review(self._scenario, turn.answer), turn.changed, draft)
-        if claims_stockout and not draft.acts:
+        if heard.sold_out and not self._intent.leaves_stockouts:
+            self._tell_of_stockout(heard.sold_out, change, draft)
+        self._answer(heard.readings, is_open=not heard.sold_out and not heard.claims_done, draft=draft)
+        if turn.changed or heard.claims_done:
+            self._look(self._intent.errand.review(self._intent, turn.answer), turn.changed, draft)
+        if heard.sold_out and not draft.acts:
             draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
 
@@ -98,7 +104,7 @@ class Customer:
         """Return what a question may be about: names of facts, and what a person calls each."""
         return {
             slot.name: slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
-            for slot in self._scenario.slots
+            for slot in self._intent.slots
         }
 
     def _readings(self, message: str, questions: tuple[str, ...], understood: Understood) -> list[Reading]:
@@ -116,25 +122,24 @@ class Customer:
         ]
 
     def _topics(self) -> Topics:
-        world = self._scenario.world
+        world = self._intent.world
         return Topics(
-            items=tuple((subject.singular, subject.plural) for subject in self._scenario.subjects),
+            items=tuple((subject.singular, subject.plural) for subject in self._intent.subjects),
             value_index=world.shop.value_index,
             titles={},
             phrases=with_kinds(self._kinds),
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
-        subject = self._scenario.subjects[item]
+        subject = self._intent.subjects[item]
         return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots))
 
-    def _hear_of_stockout(self, items: list[int | None], draft: _Draft) -> None:
-        missing = self._environment.sold_out_item(self._scenario)
-        if missing is not None and (missing in items or None in items):
-            self._fallback = self._environment.fall_back(self._scenario, missing)
-            told = {fact for mention in self._fallback.mentions for fact in mention.facts}
-            self._said.update(slot for slot in self._scenario.slots if slot.fact in told)
-            draft.acts.append(self._fallback)
+    def _tell_of_stockout(self, items: tuple[int | None, ...], change: Change | None, draft: _Draft) -> None:
+        if change is not None:
+            self._fallback = change.act
+            told = {fact for mention in change.act.mentions for fact in mention.facts}
+            self._said.update(slot for slot in self._intent.slots if slot.fact in told)
+            draft.acts.append(change.act)
             draft.fell_back = True
         elif self._fallback is not None:
             draft.acts.append(self._fallback)
@@ -144,7 +149,7 @@ class Customer:
             draft.acts.append(Act(ActKind.STILL_THERE, tuple(named)))
             draft.is_tiresome = True
 
-    def _answer(self, readings: list[Reading], *, is_open: bool, draft: _Draft) -> None:
+    def _answer(self, readings: tuple[Reading, ...], *, is_open: bool, draft: _Draft) -> None:
         asked = list(dict.fromkeys(pair for reading in readings for pair in reading.asked))
         unknowable = tuple(dict.fromkeys(name for reading in readings for name in reading.unknowable))
         if asked:
@@ -156,12 +161,13 @@ class Customer:
             self._answer_unnamed(named, draft)
 
     def _answer_named(self, asked: list[tuple[int | None, str]], draft: _Draft) -> None:
+        asked = list(dict.fromkeys((self._narrowed(item, name), name) for item, name in asked))
         told: list[Slot] = []
         free: list[tuple[int | None, str]] = []
         unknown: list[tuple[int | None, str]] = []
         room = _FACTS_PER_QUESTION
         for item, attribute in asked:
-            about = [slot for slot in self._scenario.slots if item in (None, slot.item) and _is_about(slot, attribute)]
+            about = [slot for slot in self._intent.slots if item in (None, slot.item) and _is_about(slot, attribute)]
             fresh = [slot for slot in about if slot not in self._said and slot not in told]
             chosen = (fresh or [slot for slot in about if slot not in told])[:room]
             told += chosen
@@ -186,11 +192,16 @@ class Customer:
 
     def _leaves_free(self, item: int | None, name: str) -> bool:
         """Tell whether any value of what is no slot will do; else the customer does not know it."""
-        return name not in self._forgotten and self._environment.leaves_free(self._scenario, item, name)
+        return name not in self._forgotten and self._intent.leaves_free(item)
+
+    def _narrowed(self, item: int | None, name: str) -> int | None:
+        """Return the item that a question is about: none beside what is about all, and the whole narrows nothing."""
+        is_about_all = name in self._of_all or (item is not None and self._intent.subjects[item].is_whole)
+        return None if is_about_all else item
 
     def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
         draft.named_nothing = True
-        unsaid = [slot for slot in self._scenario.slots if slot not in self._said]
+        unsaid = [slot for slot in self._intent.slots if slot not in self._said]
         chosen = [slot for slot in unsaid if slot.item in items] or unsaid
         if chosen:
             draft.acts.append(self._tell(chosen[:1]))
@@ -201,6 +212,7 @@ class Customer:
 
     def _tell(self, slots: list[Slot]) -> Act:
         self._said.update(slots)
+        self._said.update(slot.naming for slot in slots)
         items = dict.fromkeys(slot.item for slot in slots)
         mentions = tuple(self._mention(item, [slot for slot in slots if slot.item == item]) for item in items)
         return Act(ActKind.ANSWER, mentions)
@@ -214,7 +226,7 @@ class Customer:
             draft.is_tiresome |= self._named[None] > 0
             self._named[None] += 1
         # A refused slot that a fallback has replaced is nothing to wait for.
-        is_waiting = any(slot in self._refused and slot not in self._said for slot in self._scenario.slots)
+        is_waiting = any(slot in self._refused and slot not in self._said for slot in self._intent.slots)
         if review.complete and not self._confirmed and not is_waiting:
             draft.acts.append(Act(ActKind.CONFIRM))
             self._confirmed = draft.confirmed = True
@@ -264,6 +276,17 @@ class Customer:
 
 def _excuses_nothing(draft: _Draft) -> bool:
     return draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts)
+
+
+def _said_at_first(intent: Intent[Any]) -> set[Slot]:
+    """Draw what is not left out of the first message."""
+    draws = intent.streams.stream("omission").random(len(intent.slots)).tolist()
+    drawn = {
+        slot
+        for slot, draw in zip(intent.slots, draws, strict=True)
+        if slot.is_essential or draw >= intent.world.axes.p_missing
+    }
+    return {slot for slot in intent.slots if slot.naming in drawn}
 
 
 def _is_about(slot: Slot, attribute: str) -> bool:

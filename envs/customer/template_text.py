@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.noise import add_noise
 from ecom_rlve.envs.language.persona import draw_persona
 from ecom_rlve.envs.language.wording import word
+from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.streams import Streams
-
-if TYPE_CHECKING:
-    from ecom_rlve.envs.scenario import Scenario
 
 
 class TemplateText(NamedTuple):
@@ -28,15 +26,17 @@ class TemplateText(NamedTuple):
 class TemplateVoice:
     """One customer's way of speaking: a function of the episode's seed, the act and the turn."""
 
-    def __init__(self, scenario: Scenario[Any], streams: Streams) -> None:
-        self._scenario = scenario
+    def __init__(self, scenario: Scenario, streams: Streams) -> None:
+        self._world = scenario.world
+        subjects = (subject for intent in scenario.intents for subject in intent.subjects)
+        self._categories = {subject.singular: subject.category for subject in subjects}
         self._streams = streams
         self.persona = draw_persona(streams.stream("persona"))
 
     def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
         """Return the acts in words."""
         wording = word(acts, self.persona, self._streams.stream("wording", turn))
-        p_noise = self._scenario.world.axes.p_noise
+        p_noise = self._world.axes.p_noise
         if not p_noise:
             return TemplateText(wording.text, wording.text)
         rng = self._streams.stream("noise", turn)
@@ -45,15 +45,14 @@ class TemplateVoice:
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
         """Return, for each word of a value said, the words of its vocabulary, of which it must come near no other."""
-        shop = self._scenario.world.shop
-        nouns = {subject.singular: subject.category for subject in self._scenario.subjects}
+        shop = self._world.shop
         rivals: dict[str, tuple[str, ...]] = {}
         for mention in (mention for act in acts for mention in act.mentions):
             for fact in mention.facts:
                 value = fact.constraint.value
                 for word_said in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
                     if fact.kind is None or fact.constraint.attribute in ATTRIBUTES:
-                        others = shop.words_in_category(nouns[mention.singular], fact.constraint.attribute)
+                        others = shop.words_in_category(self._categories[mention.singular], fact.constraint.attribute)
                     else:
                         others = tuple(part for other in fact.kind.values for part in other.casefold().split())
                     for part in word_said.casefold().split():

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.customer.hearing.reading import Reading
 from ecom_rlve.envs.language.acts import Act
 
 Understood = Mapping[str, tuple[str, ...]]
@@ -28,6 +29,17 @@ class ClosedTurn(NamedTuple):
     """A wanted thing was first read to be sold out, and nothing else was new."""
     understood: Understood = NOTHING_UNDERSTOOD
     """What a model took the texts of :meth:`Customer.unclear` to ask about."""
+
+
+class Heard(NamedTuple):
+    """What the customer has made of a closed turn."""
+
+    readings: tuple[Reading, ...] = ()
+    """One for each text of the agent's: the message, then the questions."""
+    sold_out: tuple[int | None, ...] = ()
+    """Items that are said to be sold out; None where the words name none."""
+    claims_done: bool = False
+    """It says that the work is done, or proposes an answer."""
 
 
 class Reply(NamedTuple):

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from ecom_rlve.envs.customer.outcome import Outcome
+from ecom_rlve.envs.customer.outcome import Finding, Outcome
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
 
-if TYPE_CHECKING:
-    from ecom_rlve.envs.customer.check.check import WordingCheck
+Check = Callable[[str], Finding | None]
+"""Returns why a wording does not pass, None where it does."""
 
 
 class Line(NamedTuple):
@@ -44,12 +44,12 @@ class Utterance:
     """The last lines of the conversation before this one, oldest first; may be empty."""
     seed: int
     """0 to 2**31 - 1: drawn from the episode's streams, for the request to a model."""
-    make_check: Callable[[], WordingCheck] = field(compare=False, repr=False)
+    make_check: Callable[[], Check] = field(compare=False, repr=False)
     """Builds the check; called at most once, and never where the template speaks. Must be called before the
     episode's next step, since what is unsaid changes with it."""
 
     @cached_property
-    def check(self) -> WordingCheck:
+    def check(self) -> Check:
         """The check that another wording must pass."""
         return self.make_check()
 

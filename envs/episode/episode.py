@@ -8,29 +8,26 @@ from typing import Any
 
 from ecom_rlve import __version__
 from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.customer.conversation import Conversation
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.template_text import TemplateVoice
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Understood
-from ecom_rlve.envs.customer.voice import Utterance
+from ecom_rlve.envs.customer.voice import Spoken, Utterance
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.action import Call, Grammar, ParsedAction, batches, may_scan, parse, result_of
 from ecom_rlve.envs.episode.instructions import instructions, tool_schemas
-from ecom_rlve.envs.episode.log import LogEntry, log_messages
+from ecom_rlve.envs.episode.log import FINISH, Log, Step
 from ecom_rlve.envs.episode.observation import fitted
 from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
-from ecom_rlve.envs.episode.utterances import (
-    Question,
-    Told,
-    earlier_lines,
-    errands_of,
-    questions_to_read,
-    utterances_of,
-)
+from ecom_rlve.envs.episode.utterances import Question, Told, earlier_lines, questions_to_read, utterances_of
+from ecom_rlve.envs.episode.verdict import episode_verdict, judged
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError, FormatFailureError
 from ecom_rlve.envs.language.acts import Act, ActKind
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import (
     EVERYTHING,
     EpisodeMetadata,
@@ -85,7 +82,7 @@ class Episode:
         disclose: bool = False,
         reveal_goal: bool = False,
         simulator: str = "template",
-        unregistered: Environment[Any] | None = None,
+        unregistered: Environment | None = None,
     ) -> None:
         """Draw the episode and let the customer speak, in the words of the templates.
 
@@ -96,20 +93,21 @@ class Episode:
         """
         self.spec = spec
         self.id = episode_id
-        self.environment: Environment[Any] = unregistered or environment(spec.env_id)
+        self.environment = unregistered or environment(spec.env_id)
         most = self.environment.max_difficulty(shop)
         if spec.difficulty > most:
             raise DifficultyError(
-                f"this catalog serves {self.environment.id} up to difficulty {most}, not {spec.difficulty}"
+                f"this catalog serves {self.environment.about.id} up to difficulty {most}, not {spec.difficulty}"
             )
         self.axes = overridden(axes_of(spec.difficulty), dict(spec.axes))
-        self._streams = streams = Streams("episode", self.environment.id, spec.split, spec.seed)
-        self.scenario: Scenario[Any] = self.environment.draw(shop, self.axes, streams, spec.split)
-        self._customer = self.environment.customer(self.scenario, streams)
-        self.t_max = self.environment.turn_budget(self.scenario)
+        self._streams = streams = Streams("episode", self.environment.about.id, spec.split, spec.seed)
+        self.world = World(shop, self.axes, streams, spec.split)
+        self.scenario = self.environment.draw(self.world, streams)
+        self.conversation = Conversation(self.scenario.intents)
+        self.t_max = self.scenario.turn_budget
         self._voice = TemplateVoice(self.scenario, streams)
-        tools, answer = self.environment.tools, self.environment.answer
-        self._grammar = Grammar(tools, answer, self.axes.b_tool, spec.style, spec.format)
+        about = self.environment.about
+        self._grammar = Grammar(about.tools, about.answer, self.axes.b_tool, spec.style, spec.format)
         self._reveal_goal = reveal_goal
         self._simulator = simulator
         self.done = False
@@ -119,30 +117,43 @@ class Episode:
         """Closed turns."""
         self.customer_caused = 0
         """Closed turns that do not count against the agent."""
-        self.steps = 0
         self._open = _OpenTurn()
         self._known = (0, 0)
         """What had been shown and how often the cart had changed when the world last moved on."""
-        self._log: list[LogEntry] = []
         self._told: list[Told] = []
         """What the customer says in the latest observation."""
         self._understood = NOTHING_UNDERSTOOD
         self._shop = shop
-        self.opening = self._latest = self._opening(include, disclose)
+        self.log = Log(self._opening(include, disclose))
+
+    @property
+    def opening(self) -> Observation:
+        """What the episode began with."""
+        return self.log.opening
+
+    @property
+    def intent(self) -> Intent[Any]:
+        """What the customer spoke of last."""
+        return self.conversation.current.intent
+
+    @property
+    def customer(self) -> Customer:
+        """The customer in that intent."""
+        return self.conversation.current.customer
 
     @property
     def metadata(self) -> EpisodeMetadata:
         """The resolved arguments: beside the observations, never in them."""
         spec = self.spec
         return EpisodeMetadata(
-            env_id=self.environment.id,
+            env_id=self.environment.about.id,
             difficulty=spec.difficulty,
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
             format=spec.format,
             axes=dict(spec.axes),
-            version=f"{__version__}/{self.environment.version}",
+            version=f"{__version__}/{self.environment.about.version}",
             catalog=self._shop.catalog.fingerprint,
             simulator=self._simulator,
         )
@@ -160,32 +171,37 @@ class Episode:
     @property
     def utterances(self) -> tuple[Utterance, ...]:
         """What the customer says in the latest observation, for a voice that words it anew; lazily built."""
-        earlier = earlier_lines(self.opening, self._log, self._grammar)
-        errands = errands_of(self.environment, self.scenario)
-        return utterances_of(self._told, self._voice.persona, earlier, self._streams, errands)
+        earlier = earlier_lines(self.log, self._grammar)
+        return utterances_of(self._told, self._voice.persona, earlier, self._streams, self.scenario.intents)
 
-    def reword(self, texts: Sequence[str]) -> Observation:
+    @property
+    def acts(self) -> tuple[Act, ...]:
+        """The customer's acts in the latest observation, in the order in which they are said."""
+        return tuple(act for told in self._told for act in told.acts)
+
+    def reword(self, spoken: Sequence[Spoken]) -> Observation:
         """Put other words for :attr:`utterances` into the latest observation and the log, and return the observation.
 
-        Only the words change: nothing that is counted or scored reads them. ``texts`` holds one text for each
-        utterance; raises ``ValueError`` for another number.
+        Only the words change: nothing that is counted or scored reads them. ``spoken`` holds one for each utterance;
+        raises ``ValueError`` for another number.
         """
-        if len(texts) != len(self._told):
-            raise ValueError(f"the customer said {len(self._told)} things, not {len(texts)}")
-        self._told = [told._replace(text=text) for told, text in zip(self._told, texts, strict=True)]
-        return self._replace(fitted(self._latest.model_copy(update={"user_message": "\n".join(texts)})))
+        if len(spoken) != len(self._told):
+            raise ValueError(f"the customer said {len(self._told)} things, not {len(spoken)}")
+        self._told = [told._replace(text=each.text) for told, each in zip(self._told, spoken, strict=True)]
+        words = "\n".join(each.text for each in spoken)
+        return self.log.amend(fitted(self.log.latest.model_copy(update={"user_message": words})), tuple(spoken))
 
     def abort(self, reason: str) -> Observation:
         """End the episode after its latest step for a fault that is nobody's in it: no reward, no result."""
-        self.done, self.result, self._told = True, None, []
-        return self._replace(
+        self.done, self.result, self._told, self.log.aborted = True, None, [], reason
+        return self.log.amend(
             Observation(
                 episode_id=self.id,
                 turn=self.turns,
                 turns_left=0,
                 tool_calls_left=0,
                 user_message="",
-                tool_results=self._latest.tool_results,
+                tool_results=self.log.latest.tool_results,
                 done=True,
                 reward=None,
                 infra_error=reason,
@@ -200,7 +216,7 @@ class Episode:
         """Return what an action asks that the rules cannot read, for a model that may; changes nothing."""
         if self.done:
             return ()
-        return questions_to_read(self._customer, action, self._grammar, self._open.questions, self.turns, self._streams)
+        return questions_to_read(self.customer, action, self._grammar, self._open.questions, self.turns, self._streams)
 
     def step(self, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
         """Apply one action and return what is new.
@@ -215,51 +231,57 @@ class Episode:
             parsed = parse(action, self._grammar)
         except FormatFailureError as failure:
             self._told = []
-            observation = self._finish(Termination.FORMAT_FAILURE, [], None, reason=str(failure))
+            observation = self._finish(Termination.FORMAT_FAILURE, [], reason=str(failure))
         else:
             self._told, self._understood = [], understood
             observation = self._apply(parsed)
-        self.steps += 1
-        self._latest = observation
-        self._log.append((action, observation.tool_results, observation.user_message))
+        self.log.steps.append(Step(action, observation, understood))
         return observation
 
     def finish(self) -> Observation:
-        """End the episode as with its budget spent, for a client that cannot go on; no step, and nothing is said.
-
-        Raises ``EpisodeDoneError`` after the end.
-        """
+        """End the episode as with its budget spent; nothing is said. Raises ``EpisodeDoneError`` after the end."""
         if self.done:
             raise EpisodeDoneError("the episode has ended; reset starts a new one")
         self._told = []
-        self._latest = self._finish(Termination.TURN_BUDGET, [], None, reason=FINISHED)
-        return self._latest
+        observation = self._finish(Termination.TURN_BUDGET, [], reason=FINISHED)
+        self.log.steps.append(Step(FINISH, observation))
+        return observation
+
+    def solve(self) -> dict[str, Any]:
+        """Return the next action of an agent that knows the goal; it acts through the tools like any other."""
+        action = self.intent.errand.solve(self.intent)
+        if action.get("answer") and len(self.scenario.intents) > 1:
+            action["answer"] = {"intent": self.intent.errand.about.id, **action["answer"]}
+        return action
 
     def state(self) -> EpisodeState:
         """Return the whole conversation so far."""
         spec = self.spec
         return EpisodeState(
             episode_id=self.id,
-            step_count=self.steps,
+            step_count=self.log.taken,
             turn=self.turns,
             done=self.done,
-            env_id=self.environment.id,
+            env_id=self.environment.about.id,
             difficulty=spec.difficulty,
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
             format=spec.format,
-            messages=log_messages(self.opening, self._log),
+            messages=self.log.messages(),
         )
 
     def goal_json(self) -> dict[str, Any]:
         """Return the goal; for settings that reveal it and for tests, never before the end over the wire."""
-        return self.environment.goal_json(self.scenario)
+        intents = self.scenario.intents
+        if len(intents) == 1:
+            return intents[0].errand.goal_json(intents[0])
+        return {"intents": [{"intent": each.errand.about.id, "goal": each.errand.goal_json(each)} for each in intents]}
 
     def _opening(self, include: tuple[str, ...], disclose: bool) -> Observation:
         fields: dict[str, Any] = {
-            "env_id": self.environment.id,
-            "today": self.scenario.world.today.isoformat(),
+            "env_id": self.environment.about.id,
+            "today": self.world.today.isoformat(),
             "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,
         }
@@ -269,38 +291,30 @@ class Episode:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)
         if disclose:
             fields |= {"difficulty": self.spec.difficulty, "seed": self.spec.seed}
-        self._say(self._customer.open())
+        self._say(self.conversation.opening)
         return self._observation([], reward=None, **fields)
 
     def _say(self, acts: tuple[Act, ...]) -> None:
         self._told.append(Told(acts, self.turns, *self._voice.say(acts, self.turns)))
-
-    def _replace(self, observation: Observation) -> Observation:
-        """Let an observation stand for the latest one."""
-        if self._log:
-            action, results, _ = self._log[-1]
-            self._log[-1] = (action, results, observation.user_message)
-        else:
-            self.opening = observation
-        self._latest = observation
-        return observation
 
     def _apply(self, action: ParsedAction) -> Observation:
         results: list[ToolResult] = []
         room = self.axes.b_tool - self._open.calls
         for number, batch in enumerate(batches(action.calls, room, self.axes.b_tool)):
             if number and (ended := self._close("", None)):
-                return self._finish(ended, results, None)
+                return self._finish(ended, results)
             results += self._execute(batch)
         answer = action.answer
-        if answer is not None and answer.done and self.environment.takes_answer(self.scenario, answer):
-            self.turns += 1
-            return self._finish(Termination.ANSWERED, results, answer)
+        if answer is not None and answer.done:
+            self.conversation.close(judged(self.intent, answer))
+            if self.conversation.is_over:
+                self.turns += 1
+                return self._finish(Termination.ANSWERED, results)
         closes = action.end_turn or not action.calls or bool(action.message or self._open.questions or action.answer)
         if closes:
             ended = self._close(action.message, answer)
             if ended:
-                return self._finish(ended, results, None)
+                return self._finish(ended, results)
         return self._observation(results, reward=0.0)
 
     def _execute(self, batch: tuple[Call, ...]) -> list[ToolResult]:
@@ -311,33 +325,35 @@ class Episode:
                 self._open.questions += (str(getattr(call.args, "question", "")),)
             else:
                 self._open.calls += 1
-        world = self.scenario.world
-        known = (world.seen, world.changes)
+        known = (self.world.seen, self.world.changes)
         if known != self._known:
             self._known = known
-            self.environment.after_results(self.scenario)
+            self.conversation.sell()
         return results
 
     def _call(self, call: Call) -> ToolResult:
         try:
-            return result_of(call, result=call.tool.run(self.scenario.world, call.args))
+            return result_of(call, result=call.tool.run(self.world, call.args))
         except DomainError as refusal:
             return result_of(call, error=str(refusal), code=refusal.code)
 
     def _close(self, message: str, answer: Answer | None) -> Termination | None:
         """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
-        world, turn = self.scenario.world, self._open
-        knows_stockout = self.environment.knows_stockout(self.scenario)
-        reply = self._customer.reply(
-            ClosedTurn(
-                message=message,
-                questions=turn.questions,
-                changed=world.changes > turn.changes,
-                answer=answer,
-                met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
-                understood=self._understood,
-            )
+        world, turn, talk = self.world, self._open, self.conversation
+        knows_stockout = talk.knows_stockout
+        closed = ClosedTurn(
+            message=message,
+            questions=turn.questions,
+            changed=world.changes > turn.changes,
+            answer=answer,
+            met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
+            understood=self._understood,
         )
+        heard = talk.hear(closed)
+        change = talk.settles_for(heard)
+        if change is not None:
+            self.intent.apply(change)
+        reply = talk.reply(closed, heard, change)
         self.turns += 1
         self.customer_caused += reply.is_customer_caused
         if reply.acts:
@@ -347,24 +363,14 @@ class Episode:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None
 
-    def _finish(
-        self,
-        termination: Termination,
-        results: list[ToolResult],
-        answer: Answer | None,
-        reason: str | None = None,
-    ) -> Observation:
+    def _finish(self, termination: Termination, results: list[ToolResult], reason: str | None = None) -> Observation:
         self.done = True
         if termination is Termination.FORMAT_FAILURE:
             self.turns += 1
-        is_answered = termination is Termination.ANSWERED
-        judge = self.environment
-        verdict = judge.verify(self.scenario, answer) if is_answered else judge.forfeit(self.scenario)
+        verdict = episode_verdict(self.conversation)
         turns = Turns(self.turns, self.customer_caused, self.t_max, is_cut_short=reason == FINISHED)
-        result = compose(verdict, turns, self.scenario.world.shown_ids(), termination, self.spec.style)
-        result.format = self.spec.format
-        if reason is not None:
-            result.reason = reason
+        spec = self.spec
+        result = compose(verdict, turns, self.world.shown_ids(), termination, spec.style, spec.format, reason)
         self.result = result
         if self._reveal_goal:
             result.goal = self.goal_json()

@@ -36,7 +36,7 @@ _EITHER = (
 
 @lru_cache(maxsize=1024)
 def instructions(
-    environment: Environment[Any], axes: Axes, t_max: int, style: Style, include: tuple[str, ...] = EVERYTHING
+    environment: Environment, axes: Axes, t_max: int, style: Style, include: tuple[str, ...] = EVERYTHING
 ) -> str | None:
     """Return what ``include`` names of the ``brief`` (the job, the answer schema, the budgets) and the ``format``.
 
@@ -44,7 +44,7 @@ def instructions(
     """
     parts = []
     if "brief" in include:
-        schema = json.dumps(environment.answer_schema(), separators=(",", ":"))
+        schema = json.dumps(environment.about.answer_schema, separators=(",", ":"))
         parts += [f"{_JOB}{environment.brief(axes)}", f"Answer schema: {schema}", _budgets(axes, t_max)]
     if "format" in include:
         parts.append(_FORMAT[style] + _EITHER)
@@ -67,9 +67,9 @@ def _budgets(axes: Axes, t_max: int) -> str:
 
 
 @lru_cache(maxsize=64)
-def tool_schemas(environment: Environment[Any], style: Style) -> list[dict[str, Any]]:
+def tool_schemas(environment: Environment, style: Style) -> list[dict[str, Any]]:
     """Return the OpenAI function schemas of the tools on offer; callers must not change them."""
-    schemas = [tool.schema for tool in environment.tools.values()]
+    schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":
         schemas.append(
             {
@@ -77,7 +77,7 @@ def tool_schemas(environment: Environment[Any], style: Style) -> list[dict[str, 
                 "function": {
                     "name": SUBMIT_ANSWER,
                     "description": "Submit the final answer; ends the episode.",
-                    "parameters": _without_done(environment.answer_schema()),
+                    "parameters": _without_done(environment.about.answer_schema),
                 },
             }
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ecom_rlve.envs.goal import Verdict
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.models import EpisodeResult, Format, Style, Termination
 
 FINISHED = "the client finished the episode"
 """``reason`` in the result of an episode that a client ended before its time."""
@@ -49,11 +49,18 @@ def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fr
 
 
 def compose(
-    verdict: Verdict, turns: Turns, shown_ids: Collection[str], termination: Termination, style: Style
+    verdict: Verdict,
+    turns: Turns,
+    shown_ids: Collection[str],
+    termination: Termination,
+    style: Style,
+    format: Format = "strict",
+    reason: str | None = None,
 ) -> EpisodeResult:
     """Return the result of an episode.
 
     ``verdict`` is the verifier's finding on the state at the end. A format failure scores -1, whatever was done.
+    ``reason`` says why the format was broken, or that the client finished the episode.
     """
     r_hall = hallucination(verdict.output_ids, shown_ids)
     correct = verdict.correct and r_hall == 0
@@ -76,4 +83,6 @@ def compose(
         turns=turns.total,
         effective_turns=turns.effective,
         style=style,
+        format=format,
+        **({} if reason is None else {"reason": reason}),
     )

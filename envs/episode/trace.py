@@ -9,7 +9,7 @@ replay puts these words in and asks no model.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,12 +20,11 @@ from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Spoken
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.instructions import included_in
+from ecom_rlve.envs.episode.log import FINISH, Log
 from ecom_rlve.envs.errors import EnvsError, TraceMismatchError
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EpisodeMetadata, EpisodeResult, Observation
 
-FINISH: Mapping[str, Any] = {"finish": True}
-"""Stands among the actions for the client's ending the episode; no action has such a field."""
 _ROOM = 40
 """Characters shown on each side of a difference."""
 
@@ -102,58 +101,38 @@ class Trace:
             raise ValueError(f"this is no trace: {error!r}") from None
 
 
+def trace_of(episode: Episode) -> Trace:
+    """Return an episode so far, written down."""
+    log = episode.log
+    spoken = (log.spoken, *(step.spoken for step in log.steps))
+    understood = tuple(step.understood for step in log.steps)
+    return Trace(
+        episode.id,
+        episode.metadata,
+        tuple(step.action for step in log.steps),
+        (_text(log.opening), *(_text(step.observation) for step in log.steps)),
+        spoken if any(spoken) else (),
+        understood if any(understood) else (),
+    )
+
+
 def take(episode: Episode, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
-    """Apply an action as ``Episode.step`` does, or finish the episode where it is :data:`FINISH` itself."""
+    """Apply an action as ``Episode.step`` does, or finish the episode if it is :data:`FINISH` itself."""
     return episode.finish() if action is FINISH else episode.step(action, understood)
 
 
-class Recorder:
-    """Plays an episode and writes it down."""
-
-    def __init__(self, episode: Episode) -> None:
-        """``episode`` has taken no step yet; raises ``ValueError`` where it has."""
-        if episode.steps:
-            raise ValueError("a trace begins with the episode; this one has taken steps already")
-        self.episode = episode
-        self._actions: list[Mapping[str, Any]] = []
-        self._observations = [_text(episode.opening)]
-        self._spoken: list[tuple[Spoken, ...]] = [()]
-        self._understood: list[Understood] = []
-
-    def step(self, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
-        """Apply an action as :func:`take` does; one that raises is not part of the trace."""
-        observation = take(self.episode, action, understood)
-        self._actions.append(action)
-        self._observations.append(_text(observation))
-        self._spoken.append(())
-        self._understood.append(understood)
-        return observation
-
-    def reword(self, spoken: Sequence[Spoken]) -> Observation:
-        """Put a voice's words into the latest observation as ``Episode.reword`` does."""
-        observation = self.episode.reword([each.text for each in spoken])
-        self._observations[-1] = _text(observation)
-        self._spoken[-1] = tuple(spoken)
-        return observation
-
-    def abort(self, reason: str) -> Observation:
-        """End the episode as ``Episode.abort`` does."""
-        observation = self.episode.abort(reason)
-        self._observations[-1] = _text(observation)
-        return observation
-
-    @property
-    def trace(self) -> Trace:
-        """The episode so far."""
-        episode, spoken = self.episode, self._spoken
-        return Trace(
-            episode.id,
-            episode.metadata,
-            tuple(self._actions),
-            tuple(self._observations),
-            tuple(spoken) if any(spoken) else (),
-            tuple(self._understood) if any(self._understood) else (),
-        )
+def play_again(build: Callable[[], Episode], log: Log) -> Episode:
+    """Return a new episode that ``build`` made, played as far as a log goes: equal to the one that was logged."""
+    episode = build()
+    if log.spoken:
+        episode.reword(log.spoken)
+    for step in log.steps:
+        take(episode, step.action, step.understood)
+        if step.spoken:
+            episode.reword(step.spoken)
+    if log.aborted is not None:
+        episode.abort(log.aborted)
+    return episode
 
 
 def replay(trace: Trace, shop: Shop) -> None:
@@ -196,7 +175,7 @@ def _reworded(number: int, episode: Episode, observation: Observation, spoken: S
     if not spoken:
         return observation
     try:
-        return episode.reword([each.text for each in spoken])
+        return episode.reword(spoken)
     except ValueError as error:
         raise TraceMismatchError(number, str(error)) from error
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ecom_rlve.envs.customer.check.check import WordingCheck
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.voice import Line, Utterance
 from ecom_rlve.envs.episode.action import FormatFailureError, Grammar, ParsedAction, parse
-from ecom_rlve.envs.episode.log import LogEntry
+from ecom_rlve.envs.episode.log import Log
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
-from ecom_rlve.models import Observation
 from ecom_rlve.streams import Streams
-
-if TYPE_CHECKING:
-    from ecom_rlve.envs.environment import Environment
-    from ecom_rlve.envs.scenario import Scenario
 
 _STEPS = 3
 """Steps before an utterance whose lines it is told with."""
@@ -47,16 +43,16 @@ class Told(NamedTuple):
     """The same before noise."""
 
 
-def earlier_lines(opening: Observation, log: Sequence[LogEntry], grammar: Grammar) -> tuple[Line, ...]:
+def earlier_lines(log: Log, grammar: Grammar) -> tuple[Line, ...]:
     """Return what was said before the customer's words in the latest observation, the last few lines of it."""
-    if not log:
+    if not log.steps:
         return ()
-    first = max(0, len(log) - _STEPS)
-    heard = log[first - 1][2] if first else opening.user_message
-    lines = [Line("customer", heard)]
-    for action, _, words in log[first:]:
-        lines += (Line("assistant", text) for text in _said_in(action, grammar))
-        lines.append(Line("customer", words))
+    first = max(0, len(log.steps) - _STEPS)
+    heard = log.steps[first - 1].observation if first else log.opening
+    lines = [Line("customer", heard.user_message)]
+    for step in log.steps[first:]:
+        lines += (Line("assistant", text) for text in _said_in(step.action, grammar))
+        lines.append(Line("customer", step.observation.user_message))
     return tuple(line for line in lines[:-1] if line.text)
 
 
@@ -97,9 +93,9 @@ def utterances_of(
     persona: Persona,
     earlier: tuple[Line, ...],
     streams: Streams,
-    errands: tuple[Scenario[Any], ...],
+    intents: tuple[Intent[Any], ...],
 ) -> tuple[Utterance, ...]:
-    """Return utterances for a voice, in the order in which they are said; ``errands`` as of :func:`errands_of`."""
+    """Return utterances for a voice, in the order in which they are said; ``intents`` are all of the customer's."""
     return tuple(
         Utterance(
             acts=acts,
@@ -110,14 +106,7 @@ def utterances_of(
             plain_text=plain,
             earlier=earlier,
             seed=int(streams.stream("model wording", turn, number).integers(_SEEDS)),
-            make_check=partial(WordingCheck, acts, errands, text),
+            make_check=partial(WordingCheck, acts, intents, text),
         )
         for number, (acts, turn, text, plain) in enumerate(told)
     )
-
-
-def errands_of(environment: Environment[Any], scenario: Scenario[Any]) -> tuple[Scenario[Any], ...]:
-    """Return the scenarios of everything that the customer wants: of each intent in a journey, else the one."""
-    if environment.is_journey:
-        return tuple(intent.scenario for intent in scenario.goal.intents)
-    return (scenario,)

@@ -67,6 +67,8 @@ class SlotKind:
     """Every value it can have, where these are words: a slip of the pen brings none near another."""
     is_circumstance: bool = False
     """It says how things are ("I paid in cash"), not how they should be."""
+    is_of_all: bool = False
+    """It is about everything wanted together: a thing named beside a question for it narrows nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +112,7 @@ class Act:
     """What fills the places of ``bank`` beside the facts of the first mention: (place, text)."""
     title: str = ""
     """Title of the product named as a fallback; empty: leave the item out, or another variant in ``mentions``."""
+    says: tuple[tuple[str, str], ...] = ()
+    """What the sentences of ``bank`` say beside the facts, as data: (name, value). Never worded from."""
+    intent: str = ""
+    """Id of the environment whose errand a journey's customer begins or comes back to with this act; else empty."""

@@ -19,17 +19,19 @@ from ecom_rlve.catalog.constraints import Constraint, is_satisfied
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errand import Errand, Intent, Stockout
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tools.catalog import MAX_LIMIT, SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
 
+TOOL_NAMES = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
+"""What recommending takes."""
 REDRAWS = 50
 """Times that products are drawn again before a generator gives up (SPEC §6)."""
 PATIENCE = 4
@@ -74,81 +76,53 @@ class RankedGoal(Protocol):
 Goal = TypeVar("Goal", bound=RankedGoal)
 
 
-class RecommendingEnvironment(Environment[Goal]):
+class RecommendingEnvironment(Environment, Errand[Goal]):
     """Recommending products: everything but which ones fit and how good each is."""
 
-    tool_names = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
-    answer = RecommendationAnswer
-    replaces_sold_out = False
-
     @abstractmethod
-    def gains(self, scenario: Scenario[Goal], rows: Rows) -> Gains:
+    def gains(self, intent: Intent[Goal], rows: Rows) -> Gains:
         """Return what each of ``rows``, those that fit and are in stock, would gain."""
 
     @abstractmethod
-    def judge(self, scenario: Scenario[Goal], ranking: Ranking) -> tuple[Fraction, bool]:
+    def judge(self, intent: Intent[Goal], ranking: Ranking) -> tuple[Fraction, bool]:
         """Return r_task of a list that is not empty, and whether it is correct."""
 
     @abstractmethod
     def required(self, goal: Goal) -> Sequence[Constraint]:
         """Return the constraints without which a product does not fit."""
 
-    def gains_now(self, scenario: Scenario[Goal]) -> Gains:
+    def gains_now(self, intent: Intent[Goal]) -> Gains:
         """Return the gains of what fits and can be bought as things stand."""
-        return self.gains(scenario, fitting_now(scenario))
+        return self.gains(intent, fitting_now(intent))
 
-    def review(self, scenario: Scenario[Goal], proposal: Answer | None) -> Review:
+    def review(self, intent: Intent[Goal], proposal: Answer | None) -> Review:
         if not isinstance(proposal, RecommendationAnswer) or not proposal.recommended_product_ids:
             return Review(hides_unsaid=True)
-        world = scenario.world
+        world = intent.world
         rows = _rows_of(world, proposal.recommended_product_ids[:_REACTIONS])
-        strange = [row for row in rows if row is None or not fits(scenario, row)]
+        strange = [row for row in rows if row is None or not fits(intent, row)]
         broken = {
             constraint
-            for constraint in self.required(scenario.goal)
+            for constraint in self.required(intent.goal)
             if any(row is not None and not is_satisfied(world.shop.catalog, constraint, row) for row in strange)
         }
-        wrong = tuple(slot for slot in scenario.slots if slot.fact.constraint in broken)
+        wrong = tuple(slot for slot in intent.slots if slot.fact.constraint in broken)
         return Review(wrong, stray=bool(strange), complete=not strange, hides_unsaid=True)
 
-    def verify(self, scenario: Scenario[Goal], answer: Answer | None) -> Verdict:
+    def verify(self, intent: Intent[Goal], answer: Answer | None) -> Verdict:
         ids = tuple(answer.recommended_product_ids) if isinstance(answer, RecommendationAnswer) else ()
         if not ids:
             return Verdict(Fraction(-1), correct=False)
-        world = scenario.world
+        world = intent.world
         rows = tuple(_rows_of(world, ids[: world.axes.k_rec]))
         missing = sum(row is None or world.stock(row) < 1 for row in rows)
-        ndcg = self.gains_now(scenario).score(rows, world.axes.k_rec)
-        r_task, is_correct = self.judge(scenario, Ranking(rows, ndcg, Fraction(missing, len(rows))))
+        ndcg = self.gains_now(intent).score(rows, world.axes.k_rec)
+        r_task, is_correct = self.judge(intent, Ranking(rows, ndcg, Fraction(missing, len(rows))))
         return Verdict(max(Fraction(-1), min(Fraction(1), r_task)), is_correct, ids)
 
-    def after_results(self, scenario: Scenario[Goal]) -> None:
-        """Let products sell out: where the plan hits, once the best one and another that fits were shown.
-
-        With it go unwanted ones: what does not fit, or is worse than the best ``k_rec``. Where the plan misses, neither
-        the moment nor the place has to do with the goal.
-        """
-        plan, world, wanted = scenario.stockout, scenario.world, scenario.goal.wanted
-        if plan is None or plan.fired or (plan.hits and wanted not in world.shown):
-            return
-        gains, codes = self.gains_now(scenario), world.shop.catalog.category_codes
-        least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
-        good = {row for row in world.shown if fits(scenario, row) and gains.of(row) >= least}
-        if not plan.hits:
-            plan.sell_unwanted(world, good)
-            return
-        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
-        fallback = next((row for row in shown if fits(scenario, row)), None)
-        if fallback is not None:
-            plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
-
-    def knows_stockout(self, scenario: Scenario[Goal]) -> bool:
-        plan = scenario.stockout
-        return plan is not None and plan.fired and plan.hits and scenario.goal.wanted in scenario.world.stockouts_seen
-
-    def solve(self, scenario: Scenario[Goal]) -> dict[str, Any]:
-        world = scenario.world
-        best = self.gains_now(scenario).best_rows(world.axes.k_rec)
+    def solve(self, intent: Intent[Goal]) -> dict[str, Any]:
+        world = intent.world
+        best = self.gains_now(intent).best_rows(world.axes.k_rec)
         calls: list[dict[str, Any]] = []
         showing = set(world.shown)
         for row in best:
@@ -161,24 +135,24 @@ class RecommendingEnvironment(Environment[Goal]):
         ids = world.shop.catalog.ids
         return {"answer": {"done": True, "recommended_product_ids": [ids[row] for row in best]}}
 
-    def best_ids(self, scenario: Scenario[Goal]) -> list[str]:
+    def best_ids(self, intent: Intent[Goal]) -> list[str]:
         """Return the ids of the best list there is, for people."""
-        ids = scenario.world.shop.catalog.ids
-        return [ids[row] for row in self.gains_now(scenario).best_rows(scenario.world.axes.k_rec)]
+        ids = intent.world.shop.catalog.ids
+        return [ids[row] for row in self.gains_now(intent).best_rows(intent.world.axes.k_rec)]
 
 
-def fitting_now(scenario: Scenario[Goal]) -> Rows:
+def fitting_now(intent: Intent[Goal]) -> Rows:
     """Return what fits and has not sold out since, ascending."""
-    rows = scenario.goal.fitting
-    gone = scenario.world.sold_out
+    rows = intent.goal.fitting
+    gone = intent.world.sold_out
     return rows[~np.isin(rows, list(gone))] if gone else rows
 
 
-def fits(scenario: Scenario[Goal], row: int) -> bool:
+def fits(intent: Intent[Goal], row: int) -> bool:
     """Tell whether a product fits and has not sold out since."""
-    rows = scenario.goal.fitting
+    rows = intent.goal.fitting
     at = int(np.searchsorted(rows, row))
-    return at < len(rows) and int(rows[at]) == row and row not in scenario.world.sold_out
+    return at < len(rows) and int(rows[at]) == row and row not in intent.world.sold_out
 
 
 def buyable(world: World, aisle: Aisle) -> NDArray[np.bool_]:
@@ -219,6 +193,35 @@ def targets_in(shop: Shop, counts: NDArray[np.int8], m: int, is_roomy: NDArray[n
     return RowSet((counts >= m) & is_roomy[shop.catalog.category_codes])
 
 
-def plan_stockout(axes: Axes, rng: Generator) -> StockoutPlan:
-    """Return the plan of a product selling out, which the customer need not hear of."""
-    return StockoutPlan(hits=bool(rng.random() < axes.p_oos), item=0, kind="product", leave_out=False)
+class RankedStockout(Stockout[Goal]):
+    """The best product sells out, or others do; the customer need not hear of it."""
+
+    def sell(self, intent: Intent[Goal]) -> None:
+        """Let products sell out: where the plan hits, once the best one and another that fits were shown.
+
+        With it go unwanted ones: what does not fit, or is worse than the best ``k_rec``. Where the plan misses, neither
+        the moment nor the place has to do with the goal.
+        """
+        plan, world, wanted = self.plan, intent.world, intent.goal.wanted
+        if plan.fired or (plan.hits and wanted not in world.shown):
+            return
+        assert isinstance(intent.errand, RecommendingEnvironment)
+        gains, codes = intent.errand.gains_now(intent), world.shop.catalog.category_codes
+        least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
+        good = {row for row in world.shown if fits(intent, row) and gains.of(row) >= least}
+        if not plan.hits:
+            plan.sell_unwanted(world, good)
+            return
+        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
+        fallback = next((row for row in shown if fits(intent, row)), None)
+        if fallback is not None:
+            plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
+
+    def is_known(self, intent: Intent[Goal]) -> bool:
+        """Tell whether some result has shown the agent that a wanted thing is sold out."""
+        return self.plan.fired and self.plan.hits and intent.goal.wanted in intent.world.stockouts_seen
+
+
+def draw_stockout(axes: Axes, rng: Generator) -> RankedStockout[Any]:
+    """Draw what may sell out."""
+    return RankedStockout(StockoutPlan(hits=bool(rng.random() < axes.p_oos), item=0, kind="product", leave_out=False))

@@ -17,6 +17,8 @@ from ecom_rlve.envs.policy.text import SectionText, adjustment_text, base_text, 
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING, TOPICS
 from ecom_rlve.streams import Draws, Streams
 
+LEAST_FIGURES = 12
+"""Different figures that the texts of every book hold: what a guess among them can be right by is bounded."""
 MOST_CONDITIONS = 7
 """Conditions that every topic but those of online returns can have; B_branch(20)."""
 _EXCEPTIONS_FROM = 3

@@ -22,6 +22,8 @@ from ecom_rlve.streams import Streams, in_random_order
 
 MIN_KINDS = 4
 """Kinds of things that a catalog needs for a history: an order may have so many lines, each of another kind."""
+MEAN_LINES = (1 + MIN_KINDS) / 2
+"""Lines of an order: one to the most are equally likely."""
 _ORDERS_PER_KIND = 4
 """Orders for each kind of thing the customer buys: a kind is then on ten or so of them."""
 _PRODUCTS_PER_KIND = 2

@@ -29,6 +29,8 @@ class StockoutPlan:
     kind: Literal["product", "variant"]
     leave_out: bool
     """The customer would rather do without than take another."""
+    reserved: frozenset[str] = frozenset()
+    """Leaf categories that other intents are about: a plan that misses leaves them alone."""
     fired: bool = False
     is_settled: bool = False
     """The customer has been told and has decided."""
@@ -63,7 +65,7 @@ class StockoutPlan:
             if row not in held and stock[row] > 0 and row not in world.sold_out:
                 kinds.setdefault(world.shop.catalog.category_of(row).name, []).append(row)
         for kind, rows in kinds.items():
-            free = [row for row in rows if row not in kept and kind not in world.reserved_kinds]
+            free = [row for row in rows if row not in kept and kind not in self.reserved]
             if not self.fired and len(rows) > TOGETHER and len(free) >= TOGETHER:
                 order = world.streams.stream("stockout").permutation(len(free)).tolist()
                 world.sold_out.update(free[at] for at in order[:TOGETHER])

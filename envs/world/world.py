@@ -84,8 +84,6 @@ class World:
         """Rows that some result has shown, in order (SPEC §4: what r_hall accepts)."""
         self.variants_read: set[int] = set()
         """Rows whose variants the agent has read."""
-        self.reserved_kinds: frozenset[str] = frozenset()
-        """Leaf categories that other errands are about: a stock-out that misses its own goal leaves them alone."""
         self.sold_out: set[int] = set()
         """Rows that sold out during the episode."""
         self.sold_out_variants: set[str] = set()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,3 +21,24 @@ class Skill:
     """Compares candidates; otherwise takes the first search hit."""
     guesses: bool = False
     """Guesses variant and quantity and waits to be corrected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    """A weaker expert."""
+
+    skill: Skill
+    axis: str = ""
+    """The difficulty axis without which it would leave nothing undone; empty: there is none such."""
+
+
+RUNGS: Mapping[str, Rung] = MappingProxyType(
+    {
+        "first_hit": Rung(Skill(compares=False)),
+        "never_asks": Rung(Skill(asks=False), "p_missing"),
+        "guess_and_wait": Rung(Skill(asks=False, guesses=True), "p_missing"),
+        "ignores_stock": Rung(Skill(minds_stock=False), "p_oos"),
+        "ignores_filters": Rung(Skill(filters=False)),
+    }
+)
+"""The lazy policies by name."""

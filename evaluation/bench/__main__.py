@@ -1,7 +1,7 @@
 """``python -m ecom_rlve.evaluation.bench``: what an episode costs in process, over HTTP and over WebSocket.
 
-Everything that is compared takes turns within the run, and ratios are medians over those turns, so that other load on
-the machine meets both sides. Prints tables, and each target with its ratio. About eight minutes on two cores.
+Things to compare are measured in turns, and ratios are medians over these turns, so that other load on the machine
+affects both sides. Prints tables, and each target with its ratio. Takes about eight minutes on two cores.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ same answer. The share is of steps/s; the CPU share compares the two servers' ow
 
 
 def _measured(worker: str, **options: int | str) -> list[dict[str, Any]]:
-    """Run an in-process worker with its numeric libraries held to one thread and return what it prints."""
+    """Run an in-process worker, its numeric libraries limited to one thread, and return what it prints."""
     command = [sys.executable, "-P", "-m", f"ecom_rlve.evaluation.bench.{worker}"]
     command += [f"--{name}={value}" for name, value in options.items()]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=os.environ | _ONE_CORE).stdout
@@ -77,7 +77,7 @@ def _over_the_network(plan: Plan, bare: Server, console: Console) -> tuple[list[
 
 def main(
     quick: Annotated[bool, typer.Option(help="Small and short: shows that it runs, measures nothing.")] = False,
-    strict: Annotated[bool, typer.Option(help="Exit 1 where a target is missed.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 if a target is missed.")] = False,
 ) -> None:
     """Measure and print."""
     plan = QUICK if quick else FULL

@@ -1,7 +1,7 @@
-"""Connections that cost so little that a server is measured and not its client: HTTP/1.1 kept alive, and WebSocket.
+"""Connections that cost very little, so that the server is measured and not its client: HTTP/1.1 and WebSocket.
 
-Just enough of both protocols for servers of ours on this machine: one request at a time, answers of a stated length,
-unfragmented text frames. :mod:`ecom_rlve.client` is the client to use.
+They speak just enough of both protocols for our servers on this machine: one request at a time, answers of a stated
+length, unfragmented text frames. For anything else use :mod:`ecom_rlve.client`.
 """
 
 from __future__ import annotations
@@ -15,27 +15,28 @@ from urllib.parse import urlsplit
 
 _END = b"\r\n\r\n"
 _LENGTH = b"content-length:"
+# Opcodes of whole frames, and the bit of a frame that is masked.
 _TEXT, _CLOSE = 0x81, 0x88
 _MASKED = 0x80
 _ERROR = b'{"type": "error"'
 
 
 class BenchError(RuntimeError):
-    """A server answered otherwise than it should; the message holds the answer's beginning."""
+    """A server gave a wrong answer; the message holds its beginning."""
 
 
 class Connection(Protocol):
     """One connection of one client."""
 
     async def ask(self, path: str, body: bytes) -> bytes:
-        """Send a body and return the answer's; raises :class:`BenchError` where it is no success."""
+        """Send a body and return that of the answer; raises :class:`BenchError` if it is no success."""
 
     def close(self) -> None:
         """Hang up."""
 
 
 class _Wire(asyncio.Protocol):
-    """Collects what comes until the one who waits has enough."""
+    """Collects bytes until the waiting task has enough."""
 
     def __init__(self) -> None:
         self._transport: asyncio.Transport | None = None
@@ -93,7 +94,7 @@ class Http:
         return cls(*await _connected(url))
 
     async def ask(self, path: str, body: bytes) -> bytes:
-        """POST a body to a path and return the answer's."""
+        """POST a body to a path and return that of the answer."""
         wire = self._wire
         wire.send(
             f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
@@ -139,7 +140,7 @@ class Socket:
         return cls(wire)
 
     async def ask(self, path: str, body: bytes) -> bytes:  # noqa: ARG002 - a socket has one path, that of its handshake
-        """Send a text frame and return the payload of the next one that comes."""
+        """Send a text frame and return the payload of the next frame."""
         self._wire.send(_frame(body))
         while True:
             first, payload = await self._next()
@@ -163,7 +164,7 @@ class Socket:
 
 
 def _frame(body: bytes) -> bytes:
-    """Return a text frame, masked with zeros: a server unmasks it as it would any other."""
+    """Return a text frame, masked with zeros; a server unmasks it like any other."""
     if len(body) < 126:
         head = bytes((_TEXT, _MASKED | len(body)))
     elif len(body) < 1 << 16:
@@ -174,7 +175,7 @@ def _frame(body: bytes) -> bytes:
 
 
 def _bounds(received: bytes) -> tuple[int, int] | None:
-    """Return where the payload of the first frame begins and ends; None where it has not all come."""
+    """Return where the payload of the first frame begins and ends; None if it is not complete."""
     if len(received) < 2:
         return None
     start, size = 2, received[1]

@@ -1,10 +1,10 @@
-"""A worker: what a reset and a step of every environment cost, on catalogs of several sizes, without any network.
+"""A worker that measures a reset and a step of every environment, on catalogs of several sizes, without a network.
 
     python -m ecom_rlve.evaluation.bench.each_environment --sizes 1000,2000,100000 --rounds 5 --episodes 100
 
-The steps are those of the environment's own solution: each is measured at what it is for. Sizes take turns within a
-round. A catalog that is too small for an environment is left out for it, and all others are measured at the
-difficulties which the smallest of them serves. Prints a JSON list of costs.
+The steps are those of the environment's own solution. Sizes take turns within a round. A catalog that is too small for
+an environment is left out there; the others are measured at the difficulties that the smallest of them can serve.
+Prints a JSON list of costs.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import median
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -25,6 +25,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import calm_garbage_collection
 
 _LEVELS = (0, 3, 6, 9, 12)
+# Far beyond the seeds that are measured.
 _WARM_SEEDS = 2**40
 
 
@@ -35,7 +36,7 @@ class Cost:
     env_id: str
     products: int
     levels: tuple[int, ...]
-    """Difficulties that took turns."""
+    """Difficulties that were measured in turns."""
     reset_us: float
     step_us: float
 
@@ -50,7 +51,7 @@ def _steps(episode: Episode) -> list[float]:
     """Play an episode's solution to its end and return what each step cost."""
     costs, is_done = [], False
     while not is_done:
-        action = episode.environment.solve(episode.scenario)
+        action = episode.solve()
         start = time.process_time_ns()
         is_done = episode.step(action).done
         costs.append((time.process_time_ns() - start) / 1000)
@@ -58,7 +59,7 @@ def _steps(episode: Episode) -> list[float]:
 
 
 def cost(shop: Shop, env_id: str, levels: Sequence[int], episodes: int, first_seed: int) -> Cost:
-    """Measure one round: ``episodes`` episodes whose seeds begin at ``first_seed``, after others that warm up."""
+    """Measure one round: ``episodes`` episodes with seeds from ``first_seed`` on, after others to warm up."""
     for at in range(max(1, episodes // 5)):
         episode, _ = _reset(shop, EpisodeSpec(env_id, levels[at % len(levels)], _WARM_SEEDS + first_seed + at))
         _steps(episode)
@@ -70,7 +71,7 @@ def cost(shop: Shop, env_id: str, levels: Sequence[int], episodes: int, first_se
     return Cost(env_id, shop.catalog.size, tuple(levels), median(resets), median(steps))
 
 
-def _served(env: Environment[Any], shops: Sequence[Shop]) -> tuple[list[Shop], list[int]]:
+def _served(env: Environment, shops: Sequence[Shop]) -> tuple[list[Shop], list[int]]:
     """Return the shops that an environment can use, and the levels that all of these have."""
     most = {shop.catalog.size: env.max_difficulty(shop) for shop in shops}
     served = [shop for shop in shops if most[shop.catalog.size] >= 0]
@@ -89,7 +90,7 @@ def main(
     for env in environments().values():
         served, levels = _served(env, shops)
         for number in range(rounds):
-            costs += [cost(shop, env.id, levels, episodes, first_seed=number * episodes) for shop in served]
+            costs += [cost(shop, env.about.id, levels, episodes, first_seed=number * episodes) for shop in served]
     print(json.dumps([asdict(each) for each in costs]))
 
 

@@ -1,4 +1,4 @@
-"""The reference: the least that a FastAPI route and a FastAPI socket can do with JSON."""
+"""For comparison: the least that a FastAPI route and a FastAPI socket can do with JSON."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from fastapi import FastAPI, WebSocket, WebSocketDisconnect
 
 
 def create_app() -> FastAPI:
-    """Build the application: ``POST /echo`` and the socket ``/ws`` answer with what they are sent."""
+    """Build the application: ``POST /echo`` and the socket ``/ws`` send back what they receive."""
     app = FastAPI()
 
     @app.get("/health")

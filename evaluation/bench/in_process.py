@@ -1,14 +1,14 @@
-"""A worker: what resets and steps cost without any network, on catalogs of several sizes.
+"""A worker that measures resets and steps without a network, on catalogs of several sizes.
 
     python -m ecom_rlve.evaluation.bench.in_process --sizes 1000,10000 --rounds 9 --episodes 300
 
 An episode is a reset, a search in the words of the customer's opening (no filter: all products are scored), a
 ``cart_add`` of the first result in stock and the final answer: four calls. The sizes take turns within a round, so that
-whatever else the machine does meets all of them. Prints a JSON list of samples.
+other load on the machine affects all of them. Prints a JSON list of samples.
 
-Before each measurement come episodes with other seeds: what stays warm in a server that has run for a while (word
-vectors, instructions, patterns) is warm here too. Products drawn for the first time are not: at many products nearly
-every reset meets such a one.
+Before each measurement episodes with other seeds are played, so that what is cached in a server that has run for a
+while (word vectors, instructions, patterns) is cached here too. Products that are drawn for the first time are not
+cached. With many products, nearly every reset draws such a product.
 """
 
 from __future__ import annotations
@@ -26,8 +26,10 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.server.app import calm_garbage_collection
 
+# Far beyond the seeds that are measured: nothing is warm that an episode brings itself.
 _WARM_SEEDS, _RESET_SEEDS = 2**40, 2**41
 _VIEWS = 100
+# Turns enough for every view.
 _LONG = (("t_max", 1000.0),)
 
 
@@ -77,7 +79,7 @@ def _view_us(shop: Shop) -> float:
 
 
 def sample(shop: Shop, difficulty: str, episodes: int, first_seed: int) -> Sample:
-    """Measure one round: ``episodes`` episodes whose seeds begin at ``first_seed``."""
+    """Measure one round: ``episodes`` episodes with seeds from ``first_seed`` on."""
     levels = DIFFICULTIES[difficulty]
     for at in range(max(1, episodes // 5)):
         _played(shop, levels[at % len(levels)], _WARM_SEEDS + first_seed + at)

@@ -1,11 +1,11 @@
-"""A worker: puts load on one server for a while, from a process of its own.
+"""A worker that puts load on one server for a while, from a process of its own.
 
     python -m ecom_rlve.evaluation.bench.load --url http://127.0.0.1:8000 --pid 4711 --transport ws \
         --work view --clients 64 --seconds 2
 
-Every client asks, waits for the answer, and asks again. ``view``: steps with one ``cart_view`` on a cart of one line,
-in an episode whose turn budget is raised so that the steps need no resets between them. ``episode``: whole episodes
-(reset, search, add, answer), counted in episodes. ``echo``: the bare route or socket, with the body given. Prints one
+Every client asks, waits for the answer, and asks again. Kinds of work: ``view`` is steps with one ``cart_view`` on a
+cart of one line, in an episode with so many turns that no reset is needed between them. ``episode`` is whole episodes
+(reset, search, add, answer), and counts episodes. ``echo`` is the bare route or socket, with a given body. Prints one
 JSON object, :class:`Load`.
 """
 
@@ -34,24 +34,24 @@ _DONE = b'"done":true'
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What a server answered in a stretch of time."""
+    """What a server answered within some time."""
 
     answers: int
-    """Steps, or episodes."""
+    """Number of steps, or of episodes."""
     seconds: float
     p50_ms: float
     p99_ms: float
-    """Of one answer, or of one episode."""
+    """Latency of one answer, or of one episode."""
     server_cpu_us: float | None
-    """Of all the server's threads, for each answer; None where the system has no /proc."""
+    """CPU time of all threads of the server, for each answer; None if the system has no /proc."""
     server_threads: int | None
-    """While every client was connected; None where the system has no /proc."""
+    """Number of threads while every client was connected; None if the system has no /proc."""
     sample: str
     """The last answer."""
 
     @property
     def rate(self) -> float:
-        """Answers in a second."""
+        """Answers per second."""
         return self.answers / self.seconds
 
 
@@ -99,7 +99,7 @@ def _observation(answer: bytes) -> dict[str, Any]:
 
 
 Ask = Callable[[], Awaitable[bytes]]
-"""One unit of work: gives the answer that ended it."""
+"""Do one unit of work and return its last answer."""
 
 
 async def _viewing(player: Player, seeds: count[int]) -> Ask:
@@ -133,7 +133,7 @@ async def _echoing(connection: Connection, body: bytes) -> Ask:
 
 
 async def _until(deadline: float, ask: Ask, times_ms: list[float]) -> bytes:
-    """Ask until the deadline and return the last answer; what comes after the deadline does not count."""
+    """Ask until the deadline and return the last answer; an answer after the deadline does not count."""
     start = time.perf_counter()
     while True:
         answer = await ask()
@@ -182,7 +182,7 @@ def _quantile(ordered: list[float], share: float) -> float:
 
 
 def cpu_seconds(pid: int) -> float | None:
-    """Return the CPU time that a process has used so far; None where the system has no /proc."""
+    """Return the CPU time that a process has used so far; None if the system has no /proc."""
     path = Path(f"/proc/{pid}/stat")
     if not path.exists():
         return None
@@ -191,7 +191,7 @@ def cpu_seconds(pid: int) -> float | None:
 
 
 def thread_count(pid: int) -> int | None:
-    """Return the number of a process's threads; None where the system has no /proc."""
+    """Return the number of a process's threads; None if the system has no /proc."""
     path = Path(f"/proc/{pid}/status")
     if not path.exists():
         return None
@@ -199,7 +199,7 @@ def thread_count(pid: int) -> int | None:
 
 
 def _run(main: Awaitable[Load]) -> Load:
-    """Run on uvloop where there is one: a faster client leaves more of the machine to the server."""
+    """Run on uvloop if it is installed: a faster client leaves more of the machine to the server."""
 
     async def whole() -> Load:
         return await main
@@ -213,7 +213,7 @@ def _run(main: Awaitable[Load]) -> Load:
 
 def main(
     url: Annotated[str, typer.Option(help="The server.")],
-    pid: Annotated[int, typer.Option(help="Its process.")],
+    pid: Annotated[int, typer.Option(help="Process id of the server.")],
     transport: Annotated[Transport, typer.Option()],
     work: Annotated[Work, typer.Option()],
     clients: Annotated[int, typer.Option(min=1)],

@@ -1,4 +1,4 @@
-"""A chat endpoint in OpenAI's protocol that answers after a fixed time: what a busy model server is to its clients."""
+"""A chat endpoint in OpenAI's protocol that answers after a fixed time, like a busy model server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much is measured: the full run, and a short one that only shows that everything works."""
+"""How much is measured: the full run, and a short one that only checks that everything works."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ class Plan:
     """Sizes, counts and durations of one run."""
 
     sizes: tuple[int, ...]
-    """Products of the catalogs, ascending: resets are compared between the first and the last."""
+    """Sizes of the catalogs, ascending; resets on the first and the last are compared."""
     main_size: int
-    """One of ``sizes``: the catalog on which episodes/s and the server's rates are judged."""
+    """The one of ``sizes`` on which episodes/s and the server's rates are judged."""
     served: tuple[int, ...]
-    """Those of ``sizes`` that are also measured over the network, ``main_size`` among them."""
+    """The ``sizes`` that are also measured over the network; ``main_size`` is one of them."""
     rounds: int
-    """Times that every in-process figure is taken; sizes take turns in each."""
+    """Number of rounds; in each one every in-process figure is taken, for all sizes in turn."""
     episodes: int
-    """Episodes of each size and difficulty in a round."""
+    """Number of episodes of each size and difficulty in a round."""
     each_sizes: tuple[int, ...]
-    """Products of the catalogs on which every environment is measured, ascending; 1,000 are too few for SUB."""
+    """Sizes of the catalogs on which every environment is measured, ascending; 1,000 products are too few for SUB."""
     each_rounds: int
     each_episodes: int
-    """Episodes of each environment and size in a round."""
+    """Number of episodes of each environment and size in a round."""
     clients: int
-    """Concurrent clients, beside one."""
+    """Number of concurrent clients; a single one is measured too."""
     sessions: int
-    """Open sockets while the server's threads are counted."""
+    """Number of open sockets while the server's threads are counted."""
     pairs: int
-    """Times that server and bare route are measured, in turns, at the main size."""
+    """How often server and bare route are measured, in turns, at the main size."""
     seconds: float
     """Length of each measurement over the network."""
 

@@ -1,4 +1,4 @@
-"""The benchmark's figures as tables, and its targets beside what was measured."""
+"""The benchmark's figures as tables, and its targets with what was measured."""
 
 from __future__ import annotations
 
@@ -12,14 +12,17 @@ from ecom_rlve.evaluation.bench.plan import Plan
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
 from ecom_rlve.evaluation.bench.wire import Comparison, Pair
 
+# From the smallest catalog to the largest, 100 times its size: no reset may go through all products.
 RESET_RATIO_MOST = 1.3
 EACH_RATIO_MOST = 1.5
+# The public ancestor plays 25 to 36 in a second on as many products.
 EPISODES_LEAST = 1000.0
 SHARE_LEAST: dict[Transport, float] = {"http": 0.5, "ws": 0.6}
+# Of 256 sockets: a stock OpenEnv server has a thread for each.
 THREADS_MOST = 64
 _NAMES: dict[Transport, str] = {"http": "HTTP", "ws": "WebSocket"}
 _EASIEST = "0"
-"""The mixture on which episodes/s is judged: in harder ones an episode has more to it than one search and one add."""
+"""The mixture on which episodes/s is judged. An episode of a harder one needs more than one search and one add."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +33,11 @@ class Target:
     measured: str
     wanted: str
     is_met: bool | None
-    """None where this machine could not tell."""
+    """None if this machine cannot tell."""
 
 
 def in_process_table(samples: Sequence[Sample], plan: Plan) -> str:
-    """Return the in-process figures as a Markdown table: medians over the rounds, and resets beside the smallest."""
+    """Return the in-process figures as a Markdown table: medians over the rounds; resets relative to the smallest."""
     lines = [
         "| products | difficulty | reset µs | × smallest "
         "| in an episode: reset µs | search µs | add µs | answer µs | view µs "
@@ -56,7 +59,7 @@ def in_process_table(samples: Sequence[Sample], plan: Plan) -> str:
 
 
 def reset_ratio(samples: Sequence[Sample], plan: Plan, size: int, difficulty: str) -> float:
-    """Return what a reset costs beside one on the smallest catalog: the median of the rounds' ratios."""
+    """Return the cost of a reset relative to the smallest catalog: the median of the rounds' ratios."""
     pairs = zip(_of(samples, size, difficulty), _of(samples, plan.sizes[0], difficulty), strict=True)
     return median(large.reset_us / small.reset_us for large, small in pairs)
 
@@ -87,7 +90,7 @@ def environment_table(costs: Sequence[Cost]) -> str:
 
 
 def environment_targets(costs: Sequence[Cost]) -> list[Target]:
-    """Return for every environment that several catalogs serve how much its reset grows from the first to the last."""
+    """Return how much a reset grows from the first to the last catalog, for environments that several can serve."""
     targets = []
     for env_id, by_size in _by_environment(costs).items():
         (small, least), (large, most) = (list(by_size.items())[at] for at in (0, -1))
@@ -137,7 +140,7 @@ def wire_table(comparisons: Sequence[Comparison]) -> str:
 
 
 def session_line(crowd: Load, plan: Plan) -> str:
-    """Return what many open sockets came to."""
+    """Return what was measured with many open sockets."""
     threads = "unknown (no /proc)" if crowd.server_threads is None else str(crowd.server_threads)
     return (
         f"{plan.sessions} sockets with an episode each: {crowd.rate:,.0f} cart_view steps/s, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 DIFFICULTIES: dict[str, tuple[int, ...]] = {"0": (0,), "0 to 12": (0, 3, 6, 9, 12)}
-"""Difficulties that take turns, by the name of their mixture."""
+"""Mixtures of difficulties, which take turns, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,15 +16,15 @@ class Sample:
     difficulty: str
     """Key of :data:`DIFFICULTIES`."""
     reset_us: float
-    """Of resets that follow one another."""
+    """Cost of a reset after other resets."""
     episode_reset_us: float
-    """Of resets after whole episodes, whose searches have read all vectors through the processor's caches."""
+    """Cost of a reset after a whole episode, whose search has read all vectors through the processor's caches."""
     search_us: float
     add_us: float
     answer_us: float
     view_us: float
-    """A ``cart_view`` step on a cart of one line."""
+    """Cost of a ``cart_view`` step on a cart of one line."""
     episodes_per_cpu_s: float
-    """Whole episodes in a second of one core's time."""
+    """Whole episodes per second of one core's time."""
     episodes_per_s: float
-    """Whole episodes in a second of the clock: lower where others use the machine."""
+    """Whole episodes per second of the clock; fewer if others use the machine."""

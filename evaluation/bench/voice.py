@@ -1,10 +1,10 @@
-"""What a model-worded customer costs a server: requests to the model in a second, and other episodes' latency.
+"""What a model-worded customer costs a server: requests per second to the model, and latency of other episodes.
 
     python -m ecom_rlve.evaluation.bench.voice --episodes 256 --concurrency 64 --latency 1 --seconds 10
 
-A model endpoint that takes a fixed time is put behind a server; many sockets play episodes in which the customer speaks
-at every step, so that requests queue at all times. The endpoint could answer ``concurrency / latency`` requests in a
-second. One more socket takes tool steps, in which nobody speaks: before the load, and under it.
+The server uses a model endpoint that answers after a fixed time. Many sockets play episodes in which the customer
+speaks at every step, so requests queue all the time. The endpoint could answer ``concurrency / latency`` requests per
+second. One more socket takes tool steps, in which nobody speaks: before the load, and during it.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ecom_rlve.evaluation.local_server import server_process
 SHARE_WANTED = 0.9
 _ASK = {"assistant_message": "Which colour do you want?"}
 _VIEW = {"tool_calls": [{"name": "cart_view", "args": {}}]}
+# One episode lasts through all its tool steps.
 _LONG = {"t_max": 1000}
 _CATALOG = "synthetic:1000:0"
 _DONE = b'"done":true'
@@ -64,7 +65,7 @@ async def _view(url: str, seed: int, seconds: float) -> list[float]:
 async def measure(
     url: str, model_url: str, episodes: int, seconds: float, warm_s: float
 ) -> tuple[float, list[float], list[float]]:
-    """Return requests in a second under load, and tool steps' milliseconds before the load and under it."""
+    """Return requests per second under load, and the milliseconds of tool steps before the load and during it."""
     async with httpx.AsyncClient(base_url=model_url, trust_env=False) as model:
         answered = _counting(model)
         quiet = await _view(url, 2**40, seconds / 2)
@@ -96,7 +97,7 @@ def main(
     concurrency: Annotated[int, typer.Option(min=1, help="Requests to the model at the same time.")] = 64,
     latency: Annotated[float, typer.Option(min=0.01, help="Seconds that the model takes.")] = 1.0,
     seconds: Annotated[float, typer.Option(min=1, help="Seconds to measure for.")] = 10.0,
-    strict: Annotated[bool, typer.Option(help="Exit 1 where the share is missed.")] = False,
+    strict: Annotated[bool, typer.Option(help="Exit 1 if the share is missed.")] = False,
 ) -> None:
     """Measure and print."""
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""What the server adds to a bare FastAPI application: both run, and take turns in answering the same load."""
+"""What the server adds to a bare FastAPI application: both run, and answer the same load in turns."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Our server's steps beside the bare application's echoes, measured one right after the other."""
+    """Our server's steps and the bare application's echoes, measured one right after the other."""
 
     ours: Load
     bare: Load
@@ -60,7 +60,7 @@ class Pair:
 
     @property
     def cpu_share(self) -> float | None:
-        """The bare application's CPU time for an answer as a share of ours: what no slow client can hide."""
+        """The bare application's CPU time for an answer as a share of ours; a slow client cannot change it."""
         if not self.ours.server_cpu_us or not self.bare.server_cpu_us:
             return None
         return self.bare.server_cpu_us / self.ours.server_cpu_us

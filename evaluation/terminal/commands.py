@@ -1,7 +1,7 @@
-"""What a person types when playing the agent, read into commands.
+"""Reading the commands that a person types who plays the agent.
 
-Arguments are checked against the tools' schemas here, because a call that the server cannot read ends the episode
-with the lowest reward: right for a model, harsh for a slip of a finger.
+Arguments are checked against the tools' schemas here. A call that the server cannot read ends the episode with the
+lowest reward, which is right for a model but too harsh for a typing error.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, get_args
 
 WordName = Literal["send", "clear", "tools", "state", "help", "quit"]
 PROSE_LENGTH = 100
-"""A text argument that may be longer than this takes all the words that are left; shorter ones are ids."""
+"""A text argument that may be longer than this takes all remaining words; shorter ones are ids."""
 
 HELP = """\
 words                       say them to the customer; this closes the turn
@@ -102,7 +102,7 @@ def _object(text: str) -> dict[str, Any]:
 
 
 def _tool_name(given: str, tools: Iterable[str]) -> str:
-    """Return the tool called ``given``, or the only one whose name ends in it."""
+    """Return the tool called ``given``, or the only one whose name ends with it."""
     given = given.replace(".", "_").replace("-", "_")
     matches = [name for name in tools if name == given] or [name for name in tools if name.endswith(f"_{given}")]
     if len(matches) > 1:
@@ -209,7 +209,7 @@ def _kind_name(kind: str) -> str:
 
 
 def _checked(args: dict[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return ``args`` where they fit the schema, else raise CommandError."""
+    """Return ``args`` if they fit the schema, else raise CommandError."""
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
     for name in schema.get("required", []):
         if name not in args or args[name] == "":

@@ -1,4 +1,4 @@
-"""A person plays the agent in a terminal, or a script does through a pipe."""
+"""Playing the agent by hand in a terminal, or by a script through a pipe."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Game:
         self._last: StepResult | None = None
 
     def play(self, lines: Iterable[str], **arguments: Any) -> EpisodeResult | None:
-        """Play one episode on the commands in ``lines``; None where they end before it does."""
+        """Play one episode with the commands in ``lines``; return None if they end before the episode."""
         self._open(arguments)
         for line in lines:
             try:
@@ -64,29 +64,34 @@ class Game:
         self._show(first)
 
     def _obey(self, command: Command) -> bool:
-        """Carry out one command; False where the game is over."""
+        """Carry out one command; return False if the game is over."""
         match command:
             case Say(text):
                 return self._send({"assistant_message": text})
             case Answer(fields):
                 return self._send({"answer": fields})
+            case Word("send") if self._calls:
+                return self._send({})
+            case Word(name):
+                self._look(name)
+                return name != "quit"
             case Call():
                 self._collect(command)
-            case Word("send"):
-                if self._calls:
-                    return self._send({})
-                self._note("Nothing is collected; type words for the customer, a tool call, or /help.")
-            case Word("clear"):
-                self._calls.clear()
-            case Word("tools"):
-                self._note("\n".join(signature(schema) for schema in self._schemas))
-            case Word("state"):
-                show_state(self._console, self._env.state())
-            case Word("help"):
-                self._note(HELP)
-            case Word("quit"):
-                return False
         return True
+
+    def _look(self, word: str) -> None:
+        """Carry out a command that sends nothing to the server's episode."""
+        match word:
+            case "send":
+                self._note("Nothing is collected; type words for the customer, a tool call, or /help.")
+            case "clear":
+                self._calls.clear()
+            case "tools":
+                self._note("\n".join(signature(schema) for schema in self._schemas))
+            case "state":
+                show_state(self._console, self._env.state())
+            case "help":
+                self._note(HELP)
 
     def _collect(self, call: Call) -> None:
         budget = self._last.observation.tool_calls_left if self._last else 0
@@ -116,7 +121,7 @@ class Game:
 
 
 def typed_lines(console: Console) -> Iterator[str]:
-    """Yield the lines of standard input, with a prompt where a person types them."""
+    """Yield the lines of standard input, with a prompt if a person types them."""
     if not sys.stdin.isatty():
         yield from sys.stdin
         return

@@ -1,7 +1,7 @@
 """How an episode looks in a terminal: conversation, tool results as tables, the reward's parts.
 
-Everything shown comes from a server and, in the end, from a product feed: control characters are taken out, and
-nothing is read as markup.
+Everything shown comes from a server, and may come from a product feed. So control characters are removed, and nothing
+is read as markup.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
 
 CELL_WIDTH = 46
 LINE_LENGTH = 240
-"""Characters of a tool's result in a conversation shown afterwards."""
+"""Most characters of a tool's result, when a past conversation is shown."""
 PIPE_WIDTH = 120
 MOST_COLUMNS = 5
-"""Columns of a table; what else its rows hold stands together in one more."""
+"""Most columns of a table; one more holds everything else of a row."""
 _REWARDS = ("r_task", "r_eff", "r_hall", "r_total")
 _NAMES = {"user": "customer", "assistant": "agent", "tool": "store"}
 _STYLES = {
@@ -42,7 +42,7 @@ def terminal() -> Console:
 
 
 def say(console: Console, speaker: str, text: str) -> None:
-    """Print what somebody said, behind their name and indented like it."""
+    """Print somebody's name and what they said, indented."""
     line = Table.grid(padding=(0, 2, 0, 0))
     line.add_column(width=9, justify="right", style=_STYLES[speaker])
     line.add_column(overflow="fold")
@@ -114,7 +114,7 @@ def _is_table(value: object) -> bool:
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return a table whose columns are the first ones that most rows have; the rest of a row stands in the last."""
+    """Return a table with the first columns that most rows have; the last one holds the rest of a row."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     common = [name for name in names if 2 * sum(name in row for row in rows) > len(rows)][:MOST_COLUMNS]
     others = [name for name in names if name not in common]

@@ -1,4 +1,4 @@
-"""Reading what clients send: bounded bodies and strict JSON."""
+"""Reading what clients send: bodies of limited size, and strict JSON."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from starlette.requests import Request
 from ecom_rlve.server.errors import InvalidJsonError, PayloadTooLargeError
 
 _SHORT = 200
-"""A number of this many characters at most stays finite where its exponent has two digits."""
+"""A number of at most so many characters is finite if its exponent has at most two digits."""
 _LONG = 1 << 16
 _MOST_COMMAS = 50_000
-"""A value takes up to a hundred times the memory of its text; an episode's actions are kept to its end."""
+"""Limits memory: a value takes up to a hundred times as much as its text, and an episode's actions are kept."""
 _LARGE_EXPONENT = re.compile(r"[0-9][eE]\+?[0-9]{3}")
 _LARGE_EXPONENT_BYTES = re.compile(_LARGE_EXPONENT.pattern.encode())
 
@@ -24,7 +24,7 @@ async def read_body(request: Request, limit: int) -> bytes:
     """Return the request's body.
 
     Raises:
-        PayloadTooLargeError: it is announced or found to be longer than ``limit`` bytes; no more than that was kept.
+        PayloadTooLargeError: its header says, or reading shows, that it is longer than ``limit`` bytes.
     """
     announced = request.headers.get("content-length", "")
     if announced.isdecimal() and int(announced) > limit:
@@ -43,7 +43,7 @@ def parse_json(text: bytes | str) -> Any:
     """Return the value of a JSON text; numbers are finite, strings are valid Unicode, depth is at most 200.
 
     Raises:
-        InvalidJsonError: anything else, NaN, Infinity and ``1e999`` among it.
+        InvalidJsonError: for anything else, such as NaN, Infinity and ``1e999``.
     """
     if len(text) > _LONG and (text.count(",") if isinstance(text, str) else text.count(b",")) > _MOST_COMMAS:
         raise InvalidJsonError(f"more than {_MOST_COMMAS:,} commas: no action or reset has so many values")
@@ -51,7 +51,7 @@ def parse_json(text: bytes | str) -> Any:
         value = from_json(text, allow_inf_nan=False)
     except ValueError as error:
         raise InvalidJsonError(f"not JSON: {error}") from None
-    # Digits by the hundred or an exponent of three digits are what it takes to leave a double's range.
+    # Only a number with hundreds of digits or an exponent of three digits can leave the range of a double.
     may_overflow = len(text) > _SHORT or (
         _LARGE_EXPONENT_BYTES.search(text) if isinstance(text, bytes) else _LARGE_EXPONENT.search(text)
     )

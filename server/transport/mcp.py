@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0 beside the episodes: ``tools/list``, which needs no episode."""
+"""JSON-RPC 2.0, with the one method ``tools/list``, which needs no episode."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.server.errors import InvalidJsonError, translate
 from ecom_rlve.server.transport.limits import parse_json
 
+# The codes of JSON-RPC 2.0.
 _PARSE_ERROR = -32700
 _INVALID_REQUEST = -32600
 _METHOD_NOT_FOUND = -32601
@@ -18,7 +19,7 @@ _INTERNAL_ERROR = -32603
 
 
 def answer_text(raw: bytes | str, env: str | None) -> str:
-    """Return the JSON-RPC answer to a request's text; ``env`` is the environment that the address fixes."""
+    """Return the JSON-RPC answer to a request's text; ``env`` is the environment in the address, if any."""
     try:
         message = parse_json(raw)
     except InvalidJsonError as error:
@@ -60,7 +61,7 @@ def tools(env: str | None) -> list[dict[str, Any]]:
     chosen = environments().values() if env is None else [environment(env)]
     by_name: dict[str, dict[str, Any]] = {}
     for each in chosen:
-        for name, tool in each.tools.items():
+        for name, tool in each.about.tools.items():
             by_name.setdefault(name, tool.schema["function"])
     return list(by_name.values())
 

@@ -1,9 +1,9 @@
-"""WebSocket: one socket is one session, holding at most one episode; one answer per frame, in order.
+"""WebSocket: a socket is a session with at most one episode at a time; one answer per frame, in order.
 
     connected ── place taken ──> open ── {"type": "close"} or the peer goes ──> closed
         └── no place, or no such environment ──> refused: told, and kept until the peer's first message ──> closed
 
-A frame that is wrong in any way is answered with an error frame and changes nothing.
+A wrong frame is answered with an error frame and changes nothing.
 """
 
 from __future__ import annotations
@@ -33,17 +33,18 @@ from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
 
 REFUSAL_WAIT_S = 5.0
-"""Seconds a refused socket stays open: clients that write first would otherwise never read why."""
+"""Seconds that a refused socket stays open, so that clients that write first can read why."""
+# Close codes of the WebSocket protocol.
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000
 
 
 async def serve_socket(websocket: WebSocket, service: Service, env: str | None) -> None:
-    """Serve one socket from its handshake to its end; ``env`` is the environment that the address fixes."""
+    """Serve one socket from its handshake to its end; ``env`` is the environment in the address, if any."""
     await websocket.accept()
     try:
-        fixed = None if env is None else environment(env).id
+        fixed = None if env is None else environment(env).about.id
         connection = service.sessions.connect()
     except Exception as error:
         code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY
@@ -103,11 +104,11 @@ class _Conversation:
             await websocket.send_text(answer)
 
     async def _answer(self, message: Mapping[str, Any]) -> str | None:
-        """Return the frame that answers ``message``; None where it asks to close."""
+        """Return the frame that answers ``message``; None if it asks to close."""
         text = message.get("text")
         if text is None:
             raise InvalidJsonError("frames are JSON text, this one is binary")
-        # A character is at most four bytes: most frames need no counting.
+        # A character has at most four bytes, so most frames need no exact count.
         if len(text) * 4 > self._limit and len(text.encode()) > self._limit:
             raise PayloadTooLargeError(self._limit)
         frame = parse_json(text)

@@ -1,4 +1,4 @@
-"""The generated reference pages are what the code says, and every link of a page leads somewhere."""
+"""The generated reference pages are what the code says; links, paths and modules that a page names exist."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from pathlib import Path
 import pytest
 
 LINK = re.compile(r"\]\((?!https?:)(?P<file>[^)#]*)(?:#(?P<anchor>[^)]*))?\)")
+PATH = re.compile(r"`(?P<path>[\w.-]+/[\w./-]*)`")
+MODULE = re.compile(r"\becom_rlve((?:\.[a-z_]+)+)")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 PAGES = (
     "README.md",
     "docs/agents.md",
+    "docs/architecture.md",
     "docs/cart.md",
     "docs/catalog.md",
     "docs/environments.md",
@@ -22,6 +25,7 @@ PAGES = (
     "docs/scale.md",
     "docs/settings.md",
     "docs/simulator.md",
+    "docs/soundness.md",
     "docs/tools.md",
 )
 
@@ -46,3 +50,14 @@ def test_links_lead_somewhere(root: Path, page: str) -> None:
             assert link["anchor"] in {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}, (
                 link[0]
             )
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_a_page_names_exists(root: Path, page: str, package_files: dict[str, Path]) -> None:
+    """Paths are those below a folder of the repository; a module may be followed by a name in it."""
+    text = (root / page).read_text()
+    paths = [match["path"] for match in PATH.finditer(text)]
+    assert [path for path in paths if (root / path.split("/")[0]).is_dir() and not (root / path).exists()] == []
+    dotted = {name.removesuffix(".py").removesuffix("/__init__").replace("/", ".") for name in package_files}
+    modules = [match[1].strip(".") for match in MODULE.finditer(text)]
+    assert [name for name in modules if not {name, name.rpartition(".")[0]} & dotted] == []

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections import Counter
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,8 @@ from packaging.requirements import Requirement
 
 PACKAGE = "ecom_rlve"
 MAX_LINES = 400
+MAX_MODULES = 12
+"""Modules in a folder, beside its ``__init__``: what one takes in at a glance."""
 
 SHARED = {"codes", "models", "streams"}
 """Serve every layer and import nothing of ours but each other."""
@@ -173,10 +177,10 @@ def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
 
 
 def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
-    """A client module may use the base dependencies only, all others those of the server and its extras too."""
+    """A client module may use the base dependencies only; all others may use what the server's extras pin."""
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
     extras = ("server", "data", "sentence")
-    everything = base.union(*(extra_names(extra, pyproject["project"]) for extra in extras))
+    everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}
     for name, tree in trees.items():
@@ -280,3 +284,74 @@ def test_the_check_lets_honest_code_pass(source: str) -> None:
 )
 def test_the_check_sees_imports(source: str, layers: set[str]) -> None:
     assert our_layers(ast.parse(source)) == layers
+
+
+FLOORS = (
+    ("envs/errors.py", "envs/difficulty.py", "envs/splits.py", "envs/curriculum.py", "envs/written_numbers.py"),
+    ("envs/language",),
+    ("envs/goal.py", "envs/answer.py", "envs/policy"),
+    ("envs/world",),
+    ("envs/tools",),
+    ("envs/about.py",),
+    ("envs/errand.py",),
+    ("envs/scenario.py",),
+    ("envs/customer/hearing",),
+    ("envs/customer",),
+    ("envs/customer/check",),
+    ("envs/customer/model",),
+    ("envs/environment.py",),
+    ("envs/parts",),
+    ("envs/tasks",),
+    ("envs/registry.py",),
+    ("envs/episode",),
+    ("envs/contract",),
+)
+"""The floors of ``envs`` from the ground up: a module imports from its own floor and from those below."""
+
+
+def floor_of(path: str) -> int:
+    """Return the floor of a module or package of ``envs``, given by its path relative to the root."""
+    found = [
+        (len(room), number)
+        for number, rooms in enumerate(FLOORS)
+        for room in rooms
+        if path in (room, room.removesuffix(".py")) or path.startswith(f"{room}/")
+    ]
+    assert found, f"{path} stands on no floor: add it to FLOORS"
+    return max(found)[1]
+
+
+def test_imports_in_envs_point_down(trees: dict[str, ast.Module]) -> None:
+    offences = [
+        f"{name} imports {module}"
+        for name, tree in trees.items()
+        if name.startswith("envs/") and name != "envs/__init__.py"
+        for module in imported(tree)
+        if module.startswith(f"{PACKAGE}.envs.")
+        and floor_of(module.removeprefix(f"{PACKAGE}.").replace(".", "/")) > floor_of(name)
+    ]
+    assert not offences
+
+
+def test_folders_hold_few_modules(package_files: dict[str, Path]) -> None:
+    counts = Counter(name.rpartition("/")[0] for name in package_files if not name.endswith("__init__.py"))
+    assert {folder: count for folder, count in counts.items() if folder and count > MAX_MODULES} == {}
+
+
+def test_no_circle_of_imports_even_in_types(trees: dict[str, ast.Module]) -> None:
+    """Between modules, whatever an import is for: an import that only types need is an import."""
+    graph = {name: set(_modules_imported(tree)) & trees.keys() for name, tree in trees.items()}
+    assert graph["envs/registry.py"] >= {"envs/environment.py", "streams.py"}
+    list(TopologicalSorter(graph).static_order())
+
+
+def _modules_imported(tree: ast.Module) -> Iterator[str]:
+    """Yield the files that imports may name, relative to the root: ``from a import b`` names a and its module b."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        yield from (name.removeprefix(f"{PACKAGE}.").replace(".", "/") + ".py" for name in names if PACKAGE in name)

@@ -88,13 +88,25 @@ def test_compose_runs_a_read_only_checked_server(root: Path) -> None:
     assert "/health" in server["healthcheck"]["test"][-1]
 
 
-def test_dependencies_are_pinned_by_minor_version(pyproject: dict[str, Any]) -> None:
+def test_the_client_states_lowest_versions_only(pyproject: dict[str, Any]) -> None:
+    """It shares a process with trainers, whose own pins an upper bound would contradict."""
+    base = [Requirement(line) for line in pyproject["project"]["dependencies"]]
+    assert {requirement.name for requirement in base} == {"httpx", "pydantic", "websockets"}
+    assert [str(r) for r in base if not re.fullmatch(r">=\d+\.\d+", str(r.specifier))] == []
+
+
+def test_extras_are_pinned_by_minor_version(pyproject: dict[str, Any]) -> None:
     project = pyproject["project"]
-    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    lines = [line for extra in project["optional-dependencies"].values() for line in extra]
     others = [requirement for line in lines if (requirement := Requirement(line)).name != project["name"]]
     loose = [str(r) for r in others if not re.fullmatch(r"~=\d+\.\d+\.0", str(r.specifier))]
     assert not loose
-    assert {Requirement(line).name for line in project["dependencies"]} == {"httpx", "pydantic", "websockets"}
+
+
+def test_a_server_pins_what_the_client_leaves_open(pyproject: dict[str, Any]) -> None:
+    project = pyproject["project"]
+    pinned = {Requirement(line).name for line in project["optional-dependencies"]["server"]}
+    assert {Requirement(line).name for line in project["dependencies"]} <= pinned
 
 
 def test_data_files_of_the_package_are_packed(tree: list[Path], root: Path, pyproject: dict[str, Any]) -> None:

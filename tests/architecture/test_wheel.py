@@ -43,6 +43,7 @@ def test_wheel_without_extras_imports_the_client(wheel: Path, tmp_path: Path) ->
     python = tmp_path / "venv" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)
     code = "import sys, ecom_rlve.client, ecom_rlve.models; print(ecom_rlve.__file__, 'numpy' in sys.modules)"
-    where, has_numpy = run(python, "-c", code, cwd=tmp_path).split()
+    # A PYTHONPATH of the environment must not stand in for the wheel.
+    where, has_numpy = run(python, "-E", "-c", code, cwd=tmp_path).split()
     assert Path(where).is_relative_to(tmp_path)
     assert has_numpy == "False"

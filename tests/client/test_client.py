@@ -427,7 +427,7 @@ def test_threads_take_turns(flaky: FlakyServer) -> None:
     assert sorted(turns) == list(range(1, 41))
 
 
-def test_a_cancelled_step_leaves_the_client_usable(flaky: FlakyServer) -> None:
+def test_a_cancelled_step_leaves_the_client_usable(flaky: FlakyServer, hurried: asyncio.Runner) -> None:
     stuck = asyncio.Event()
 
     async def handler(request: httpx.Request) -> httpx.Response:
@@ -443,7 +443,7 @@ def test_a_cancelled_step_leaves_the_client_usable(flaky: FlakyServer) -> None:
                 await asyncio.wait_for(env.step(SAY), 0.05)
             return [(await env.step(SAY)).observation.turn, (await env.step(SAY)).observation.turn]
 
-    assert asyncio.run(play()) == [1, 2]
+    assert hurried.run(play()) == [1, 2]
 
 
 def test_a_client_moves_to_another_loop(flaky: FlakyServer) -> None:

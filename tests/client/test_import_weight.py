@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-ALLOWED = {"annotated_types", "ecom_rlve", "httpx", "pydantic", "websockets"}
+ALLOWED = {"annotated_types", "ecom_rlve", "httpx", "pydantic", "pydantic_core", "websockets"}
 FORBIDDEN = ("fastapi", "numpy", "openenv", "faiss", "rich", "typer", "click", "uvicorn", "sklearn", "rapidfuzz")
 
 

@@ -24,6 +24,8 @@ from ecom_rlve.models import Action, ErrorCode, Termination, ToolCall
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
+pytestmark = pytest.mark.needs_server
+
 SEARCH = Action(tool_calls=[ToolCall(name="catalog_search", args={"query": "mug"})])
 
 
@@ -80,7 +82,7 @@ def test_errors_of_the_server_are_typed(live_url: str) -> None:
         with pytest.raises(InvalidRequestError):
             env.step({"end_turn": False})
         assert env.step(SEARCH).observation.turn == 1
-        httpx.delete(f"{live_url}/episodes/{env.episode_id}")
+        httpx.delete(f"{live_url}/episodes/{env.episode_id}", timeout=None)
         with pytest.raises(EpisodeLostError) as lost:
             env.step(SEARCH)
         assert lost.value.code is ErrorCode.UNKNOWN_EPISODE
@@ -129,9 +131,9 @@ def test_an_action_of_ours_leaves_the_turns_end_to_the_server(live_url: str) -> 
 def test_close_gives_the_place_back(live_url: str) -> None:
     env = EcomEnv(live_url)
     episode_id = env.reset(env_id="CART").observation.episode_id
-    assert httpx.get(f"{live_url}/state", params={"episode_id": episode_id}).is_success
+    assert httpx.get(f"{live_url}/state", params={"episode_id": episode_id}, timeout=None).is_success
     env.close()
-    assert httpx.get(f"{live_url}/state", params={"episode_id": episode_id}).status_code == 404
+    assert httpx.get(f"{live_url}/state", params={"episode_id": episode_id}, timeout=None).status_code == 404
 
 
 def test_a_lost_answer_of_the_real_server_is_not_applied_twice(live_url: str) -> None:
@@ -203,7 +205,7 @@ env.close()
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no fork on Windows")
 def test_a_fork_makes_its_own_connections_and_spares_its_parents_episode(live_url: str) -> None:
-    done = subprocess.run([sys.executable, "-P", "-c", FORK, live_url], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", FORK, live_url], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
@@ -219,5 +221,5 @@ asyncio.run(env.close())
 
 
 def test_an_async_env_survives_its_event_loop(live_url: str) -> None:
-    done = subprocess.run([sys.executable, "-P", "-c", LOOPS, live_url], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-P", "-c", LOOPS, live_url], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -18,10 +18,11 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.models import Style
 
@@ -83,34 +84,34 @@ def transcript(number: int, shop: Shop) -> bytes:
     style: Style = "tool" if number % 5 == 4 else "turn"
     spec = EpisodeSpec("CART", difficulty=number % 13, seed=number, style=style)
     episode = Episode(shop, spec, f"episode-{number}")
-    agent = Oracle(shop) if number % 3 == 2 else make_agent("expert", "CART", number)
+    agent = Oracle(shop) if number % 3 == 2 else make_expert("CART")
     seen = [episode.opening.model_dump_json(exclude_unset=True)]
-    step = StepResult(episode.opening, None, False, episode.metadata)
+    step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not step.done:
         action = agent.act(step)
         observation = episode.step(action)
         seen += [json.dumps(action, sort_keys=True), observation.model_dump_json(exclude_unset=True)]
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
     return "\n".join(seen).encode()
 
 
 def solves(episode: Episode) -> Iterator[dict[str, Any]]:
     """Yield the actions of the environment's own solution."""
     while True:
-        yield in_style(episode.environment.solve(episode.scenario), episode.spec.style)
+        yield in_style(episode.solve(), episode.spec.style)
 
 
 def errs(episode: Episode) -> Iterator[dict[str, Any]]:
     """Yield the actions of one who reads, says and proposes what is beside the point, then answers wrongly."""
     environment = episode.environment
     for name, args in READS.items():
-        if name in environment.tools:
+        if name in environment.about.tools:
             yield {"tool_calls": [{"name": name, "args": args}, {"name": "ask_user", "args": {"question": "Why?"}}]}
     for message in MISTAKES:
         yield {"assistant_message": message}
-    answer: dict[str, Any] = {"intent": "CART"} if environment.is_journey else {}
-    if "recommended_product_ids" in environment.answer.model_fields:
-        shown = sorted(episode.scenario.world.shown_ids())
+    answer: dict[str, Any] = {"intent": "CART"} if environment.about.members else {}
+    if "recommended_product_ids" in environment.about.answer.model_fields:
+        shown = sorted(episode.intent.world.shown_ids())
         answer["recommended_product_ids"] = [*shown[:3], "nothing"]
     yield {"answer": {**answer, "done": False}}
     while True:

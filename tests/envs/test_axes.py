@@ -11,11 +11,11 @@ import pytest
 
 from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.contract.check import solution
-from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.difficulty import AXES
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import DomainCode, Termination
 
@@ -23,21 +23,8 @@ DIFFICULTY = 10
 """Where every axis has room on both sides and half of the returns want a replacement."""
 SEEDS = 10
 
-_RECOMMENDS = "m p_missing eps_rank p_oos t_max p_noise top_k b_tool k_rec"
-_OWN: Mapping[str, frozenset[str]] = {
-    env_id: frozenset(axes.split())
-    for env_id, axes in {
-        "PD": _RECOMMENDS,
-        "SUB": _RECOMMENDS,
-        "CART": "p_missing eps_rank p_oos t_max p_noise top_k b_tool",
-        "RETURN": "m p_missing eps_rank t_max p_noise top_k h_orders b_branch b_tool",
-        "STATUS": "p_missing t_max p_noise h_orders b_tool",
-        "POLICY": "p_missing t_max p_noise b_branch b_tool",
-        "BUNDLE": "m p_missing eps_rank p_oos t_max p_noise top_k b_tool",
-    }.items()
-}
-LIVE = {**_OWN, "JOURNEY": frozenset[str]().union(*_OWN.values(), ["p_switch"])}
-"""The table of SPEC §3."""
+LIVE = {env_id: frozenset(each.about.axes) for env_id, each in environments().items()}
+"""What each environment declares: the table of SPEC §3."""
 
 VALUES: Mapping[str, tuple[float, ...]] = {
     "m": (2, 3, 6),
@@ -56,16 +43,9 @@ VALUES: Mapping[str, tuple[float, ...]] = {
 """Rising values of each axis."""
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment at :data:`DIFFICULTY`."""
-    return Shop.open("synthetic:2000:0")
-
-
-def parts(episode: Episode) -> list[Scenario[Any]]:
-    """Return the episode's scenarios: its own, or those of its errands."""
-    scenario = episode.scenario
-    return [intent.scenario for intent in scenario.goal.intents] if episode.environment.is_journey else [scenario]
+def parts(episode: Episode) -> list[Intent[Any]]:
+    """Return the episode's intents: its own, or those of its errands."""
+    return list(episode.scenario.intents)
 
 
 def search(episode: Episode, query: str, offset: int = 0, limit: int = 10) -> Any:
@@ -90,22 +70,20 @@ def constraints(episode: Episode) -> float:
 
 def omissions(episode: Episode) -> float:
     """Slots that are left out of the first message."""
-    customer = episode.scenario.goal.current.customer if episode.environment.is_journey else episode._customer
+    customer = episode.conversation.current.customer if episode.environment.about.members else episode.customer
     return float(customer.left_out)
 
 
 def degraded(episode: Episode) -> float:
     """Results that differ from those of a search without distractors."""
     clean = restarted(episode, eps_rank=0.0)
-    return sum(
-        one["product_id"] != other["product_id"]
-        for one, other in zip(*(search(each, "steel").result["results"] for each in (episode, clean)), strict=True)
-    )
+    pages = ([card["product_id"] for card in search(each, "steel").result["results"]] for each in (episode, clean))
+    return float(sum(one != other for one, other in zip(*pages, strict=True)))
 
 
 def stockouts(episode: Episode) -> float:
     """Wanted things that will sell out."""
-    return sum(part.stockout is not None and part.stockout.hits for part in parts(episode))
+    return sum(part.stockout is not None and part.stockout.plan.hits for part in parts(episode))
 
 
 def budget(episode: Episode) -> float:
@@ -127,7 +105,7 @@ def noise(episode: Episode) -> float:
 
 def switches(episode: Episode) -> float:
     """Errands that the customer will interrupt."""
-    return sum(intent.is_interrupted for intent in episode.scenario.goal.intents)
+    return float(sum(intent.is_interrupted for intent in episode.scenario.intents))
 
 
 def depth(episode: Episode) -> float:
@@ -152,7 +130,7 @@ def orders(episode: Episode) -> float:
 def conditions(episode: Episode) -> float:
     """Conditions that a rule of the policy book needs: of the question asked, or of what can be returned."""
     asked = [len(goal["section_ids"]) for goal in questions(episode.goal_json())]
-    book = episode.scenario.world.book
+    book = episode.intent.world.book
     of_returns = len(book.rule(ONLINE_RETURN).adjustments) + (book.final_sale.department is not None)
     return sum(asked) if asked else of_returns
 
@@ -171,7 +149,7 @@ def questions(goal: Any) -> Iterator[Any]:
 
 def calls(episode: Episode) -> float:
     """The most tool calls that one action may hold."""
-    tool = next(tool for tool in episode.environment.tools.values() if not tool.is_free)
+    tool = next(tool for tool in episode.environment.about.tools.values() if not tool.is_free)
     call = {"name": tool.name, "args": dict.fromkeys(tool.schema["function"]["parameters"]["required"], "x")}
     most = 0
     for count in range(1, 10):
@@ -184,10 +162,10 @@ def calls(episode: Episode) -> float:
 
 def listed(episode: Episode) -> float:
     """Products in the list that scores 1."""
-    if episode.environment.is_journey:
+    if episode.environment.about.members:
         lists = [part.get("goal", {}).get("recommended_product_ids", ()) for part in episode.goal_json()["intents"]]
         return sum(map(len, lists))
-    played = solution(episode.environment, episode.scenario.world.shop, episode.spec)
+    played = solution(episode.environment, episode.intent.world.shop, episode.spec)
     assert played.result.is_correct
     return len(played.last["answer"]["recommended_product_ids"])
 
@@ -214,7 +192,7 @@ def restarted(episode: Episode, **axes: float) -> Episode:
     spec = episode.spec
     changed = tuple(sorted({**dict(spec.axes), **axes}.items()))
     again = EpisodeSpec(spec.env_id, spec.difficulty, spec.seed, spec.split, spec.style, changed)
-    return Episode(episode.scenario.world.shop, again, episode.id)
+    return Episode(episode.intent.world.shop, again, episode.id)
 
 
 def start(shop: Shop, env_id: str, seed: int, **axes: float) -> Episode:
@@ -228,9 +206,9 @@ SHARED_WORLD = {("STATUS", "b_branch")}
 """Dead for the task, yet not for the dates it shows: some orders are as old as the store's return window is long."""
 
 
-def test_the_table_has_every_environment_and_every_axis() -> None:
-    assert set(LIVE) == set(environments())
-    assert set(VALUES) == set(MEASURES) == set(type(axes_of(0)).__slots__) - {"d"}
+def test_every_axis_is_measured_and_lives_somewhere() -> None:
+    assert set(VALUES) == set(MEASURES) == set(AXES)
+    assert {axis for _, axis in LIVE_CELLS} == set(AXES)
     assert len(LIVE_CELLS) + len(DEAD_CELLS) == len(environments()) * len(VALUES)
 
 

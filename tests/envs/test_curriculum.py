@@ -1,5 +1,6 @@
 """The RLVE curriculum to the letter: what counts, when it climbs, that it never falls."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
@@ -11,7 +12,9 @@ from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
 ONE = Fraction(1)
 
 
-def fed(curriculum: Curriculum, outcomes: list[float], *, level: int | None = None, highest: int = 20) -> Curriculum:
+def fed(
+    curriculum: Curriculum, outcomes: Sequence[float], *, level: int | None = None, highest: int = 20
+) -> Curriculum:
     for seed, outcome in enumerate(outcomes):
         d = curriculum.frontier("CART", "turn", "strict") if level is None else level
         curriculum.count("CART", "turn", "strict", d, seed, Fraction(str(outcome)), highest)

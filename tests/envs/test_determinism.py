@@ -3,9 +3,12 @@
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from ecom_rlve.envs.registry import COLLECTIONS
 
 HERE = Path(__file__).parent
 GOLDENS = HERE.parent / "goldens"
@@ -15,10 +18,26 @@ environment; ``python tests/envs/play_transcripts.py --write`` writes them again
 
 @pytest.mark.parametrize(
     ("hash_seed", "options"),
-    [("0", []), ("1", []), ("random", []), ("0", ["--a-year-later"])],
-    ids=["seed 0", "seed 1", "random seed", "a year later"],
+    [
+        pytest.param("random", ["--a-year-later"], id="random seed, a year later"),
+        pytest.param("0", [], id="seed 0", marks=pytest.mark.slow),
+        pytest.param("1", [], id="seed 1", marks=pytest.mark.slow),
+    ],
 )
 def test_transcripts_are_the_same_everywhere(hash_seed: str, options: list[str]) -> None:
+    cart, *others = hashes(hash_seed, *options)
+    assert cart == (GOLDENS / "cart_transcripts.txt").read_text().strip()
+    recorded = (GOLDENS / "transcripts.txt").read_text().splitlines()
+    assert set(recorded) <= set(others)
+    assert {line.split()[0] for line in recorded} >= set(COLLECTIONS["C8"])
+    if others != recorded:
+        # Of an environment that nobody has recorded yet, every process must at least say the same.
+        assert [cart, *others] == hashes("0")
+
+
+@cache
+def hashes(hash_seed: str, *options: str) -> list[str]:
+    """Return what a process of its own prints."""
     printed = subprocess.run(
         [sys.executable, "-P", str(HERE / "play_transcripts.py"), *options],
         env={**os.environ, "PYTHONHASHSEED": hash_seed},
@@ -26,6 +45,4 @@ def test_transcripts_are_the_same_everywhere(hash_seed: str, options: list[str])
         text=True,
         check=True,
     )
-    cart, *others = printed.stdout.splitlines()
-    assert cart == (GOLDENS / "cart_transcripts.txt").read_text().strip()
-    assert others == (GOLDENS / "transcripts.txt").read_text().splitlines()
+    return printed.stdout.splitlines()

@@ -1,8 +1,11 @@
 """The twelve axes: the printed table of SPEC §3, and overrides."""
 
+import re
+from math import floor
+
 import pytest
 
-from ecom_rlve.envs.difficulty import axes_of, overridden
+from ecom_rlve.envs.difficulty import AXES, axes_of, logistic, overridden
 from ecom_rlve.envs.errors import AxesError
 
 TABLE = {
@@ -30,6 +33,28 @@ def test_axes_match_the_printed_table(axis: str) -> None:
 def test_published_turn_budgets() -> None:
     assert axes_of(1).t_max == 4
     assert axes_of(8).t_max == 8
+
+
+def test_the_declarations_are_the_twelve_of_the_table_in_its_order() -> None:
+    assert list(AXES) == list(TABLE)
+    assert [axis.number for axis in AXES.values()] == list(range(1, 13))
+
+
+@pytest.mark.parametrize("axis", TABLE)
+def test_a_formula_says_what_is_computed(axis: str) -> None:
+    """The text that pages print, read as arithmetic, gives the value of every difficulty."""
+    text = re.sub("⌊([^⌋]+)⌋", r"floor(\1)", AXES[axis].formula).replace("−", "-").replace("·", "*")
+    names = {"floor": floor, "σ": logistic, "min": min, "max": max}
+    assert [eval(text, {**names, "d": d}) for d in range(21)] == [getattr(axes_of(d), axis) for d in range(21)]
+
+
+@pytest.mark.parametrize("axis", TABLE)
+def test_every_value_is_within_the_bounds_and_of_the_kind_of_an_override(axis: str) -> None:
+    declared = AXES[axis]
+    for value in (getattr(axes_of(d), axis) for d in range(21)):
+        assert declared.least <= value <= declared.most
+        assert type(value) is (int if declared.is_whole else float)
+        assert getattr(overridden(axes_of(0), {axis: value}), axis) == value
 
 
 @pytest.mark.parametrize("axis", TABLE)

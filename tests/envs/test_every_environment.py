@@ -17,29 +17,27 @@ from ecom_rlve.catalog.constraints import Constraint, all_satisfied
 from ecom_rlve.envs.contract.check import check_environment, solution, started
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.parts.recommendation import RecommendingEnvironment
 from ecom_rlve.envs.parts.solving import in_style
-from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.orders import Order, OrderLine
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import EpisodeResult, Style
 from ecom_rlve.streams import Streams
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
 
-ORDER_MATTERS = {"PD", "SUB"}
+ORDER_MATTERS = {env_id for env_id, each in environments().items() if isinstance(each, RecommendingEnvironment)}
 """Lists are best first there; elsewhere they are sets."""
 STYLES: tuple[Style, ...] = ("turn", "tool")
 EVERY = pytest.mark.parametrize("env_id", environments())
-
-
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
+IDENTIFYING = pytest.mark.parametrize("env_id", sorted(COLLECTIONS["C8"]))
+"""Where the test has its own way of finding what is meant."""
 
 
 @EVERY
@@ -61,6 +59,7 @@ GUARANTEED = 500
 @pytest.mark.slow
 @pytest.mark.parametrize("d", range(13))
 @EVERY
+@pytest.mark.nightly
 def test_the_goal_is_reachable(wide_shop: Shop, env_id: str, d: int) -> None:
     """500 seeds at every difficulty from 0 to 12, in both styles: the solution scores exactly 1."""
     for seed in range(1000, 1000 + GUARANTEED):
@@ -71,7 +70,7 @@ def test_the_goal_is_reachable(wide_shop: Shop, env_id: str, d: int) -> None:
             assert result.r_task == 1.0, (spec, result)
 
 
-@EVERY
+@IDENTIFYING
 def test_words_pick_out_exactly_what_is_acceptable(wide_shop: Shop, env_id: str) -> None:
     for d in range(13):
         for seed in range(5):
@@ -80,7 +79,8 @@ def test_words_pick_out_exactly_what_is_acceptable(wide_shop: Shop, env_id: str)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("d", range(13))
-@EVERY
+@IDENTIFYING
+@pytest.mark.nightly
 def test_words_pick_out_exactly_what_is_acceptable_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:
     """500 seeds at every difficulty from 0 to 12."""
     for seed in range(1000, 1000 + GUARANTEED):
@@ -90,72 +90,69 @@ def test_words_pick_out_exactly_what_is_acceptable_on_many_seeds(wide_shop: Shop
 def check_identified(shop: Shop, env_id: str, d: int, seed: int) -> None:
     """Require that all slots together leave exactly the acceptable outcomes, in each errand."""
     environment = environments()[env_id]
-    scenario = environment.draw(shop, axes_of(d), Streams("episode", env_id, "train", seed), "train")
-    parts = [(env_id, scenario)]
-    if environment.is_journey:
-        parts = [(intent.environment.id, intent.scenario) for intent in scenario.goal.intents]
-    for name, part in parts:
-        slots = part.slots
+    streams = Streams("episode", env_id, "train", seed)
+    for intent in environment.draw(World(shop, axes_of(d), streams), streams).intents:
+        slots, name = intent.slots, intent.errand.about.id
         assert len({(slot.item, slot.fact) for slot in slots}) == len(slots), (env_id, d, seed)
-        assert IDENTIFIED[name](part), (env_id, d, seed, name, environment.goal_json(scenario))
+        assert IDENTIFIED[name](intent), (env_id, d, seed, name, intent.errand.goal_json(intent))
 
 
-def stated(scenario: Scenario[Any], item: int, *, without: Collection[str] = ()) -> list[Constraint]:
+def stated(intent: Intent[Any], item: int, *, without: Collection[str] = ()) -> list[Constraint]:
     """Return what can be said of an item, but for the slots of these names."""
-    slots = (slot for slot in scenario.slots if slot.item == item and slot.name not in without)
+    slots = (slot for slot in intent.slots if slot.item == item and slot.name not in without)
     return [slot.fact.constraint for slot in slots]
 
 
-def family(scenario: Scenario[Any], item: int, constraints: Iterable[Constraint]) -> list[int]:
+def family(intent: Intent[Any], item: int, constraints: Iterable[Constraint]) -> list[int]:
     """Return the products of an item's kind that meet constraints and could be bought at the start."""
-    catalog = scenario.world.shop.catalog
-    rows = all_satisfied(catalog, constraints, catalog.rows_of_category(scenario.subjects[item].category))
-    return [row for row in rows.tolist() if scenario.world.stock(row) > 0]
+    catalog = intent.world.shop.catalog
+    rows = all_satisfied(catalog, constraints, catalog.rows_of_category(intent.subjects[item].category))
+    return [row for row in rows.tolist() if intent.world.stock(row) > 0]
 
 
-def finds_discovery(scenario: Scenario[Any]) -> bool:
-    fitting = family(scenario, 0, stated(scenario, 0, without=["priority"]))
-    priorities = [slot.fact.constraint.value for slot in scenario.slots if slot.name == "priority"]
-    return fitting == scenario.goal.fitting.tolist() and priorities == [DIMENSIONS[scenario.goal.priority]]
+def finds_discovery(intent: Intent[Any]) -> bool:
+    fitting = family(intent, 0, stated(intent, 0, without=["priority"]))
+    priorities = [slot.fact.constraint.value for slot in intent.slots if slot.name == "priority"]
+    return fitting == intent.goal.fitting.tolist() and priorities == [DIMENSIONS[intent.goal.priority]]
 
 
-def finds_substitutes(scenario: Scenario[Any]) -> bool:
-    goal = scenario.goal
-    kept = [slot.fact.constraint for slot in scenario.slots if slot.name == "compatibility"]
-    wished = [slot.fact.constraint for slot in scenario.slots if slot.name != "compatibility"]
-    pool = [row for row in family(scenario, 0, kept) if row != goal.original]
-    return pool == goal.fitting.tolist() and tuple(wished) == goal.wished
+def finds_substitutes(intent: Intent[Any]) -> bool:
+    goal = intent.goal
+    kept = [slot.fact.constraint for slot in intent.slots if slot.name == "compatibility"]
+    wished = [slot.fact.constraint for slot in intent.slots if slot.name != "compatibility"]
+    pool = [row for row in family(intent, 0, kept) if row != goal.original]
+    return bool(pool == goal.fitting.tolist() and tuple(wished) == goal.wished)
 
 
-def finds_items(scenario: Scenario[Any]) -> bool:
+def finds_items(intent: Intent[Any]) -> bool:
     """Tell whether each description leaves one product, and each variant one of its variants."""
-    for at, item in enumerate(scenario.goal.items):
-        if family(scenario, at, stated(scenario, at, without=["quantity", "variant"])) != [item.row]:
+    for at, item in enumerate(intent.goal.items):
+        if family(intent, at, stated(intent, at, without=["quantity", "variant"])) != [item.row]:
             return False
-        facts = {slot.name: slot.fact.constraint.value for slot in scenario.slots if slot.item == at}
-        named = [each for each in scenario.world.variants(item.row) if each.value == facts.get("variant")]
+        facts = {slot.name: slot.fact.constraint.value for slot in intent.slots if slot.item == at}
+        named = [each for each in intent.world.variants(item.row) if each.value == facts.get("variant")]
         if facts["quantity"] != item.quantity or named != ([item.variant] if item.variant else []):
             return False
     return True
 
 
-def finds_bundle(scenario: Scenario[Any]) -> bool:
-    goal, column = scenario.goal, scenario.world.shop.catalog.column("price")
+def finds_bundle(intent: Intent[Any]) -> bool:
+    goal, column = intent.goal, intent.world.shop.catalog.column("price")
     price = column.values if column.is_floor is None else np.where(column.is_floor, np.nan, column.values)
-    of_all = {name: [s.fact.constraint.value for s in scenario.slots if s.name == name] for name in ("need", "budget")}
+    of_all = {name: [s.fact.constraint.value for s in intent.slots if s.name == name] for name in ("need", "budget")}
     cover = 0
     for at, need in enumerate(goal.needs, 1):
-        fitting = [row for row in family(scenario, at, stated(scenario, at)) if price[row] >= 0]
+        fitting = [row for row in family(intent, at, stated(intent, at)) if price[row] >= 0]
         if need.cheapest not in fitting or price[need.cheapest] != min(price[fitting]):
             return False
         cover += int(price[need.cheapest])
-    nouns = [subject.singular for subject in scenario.subjects[1:]]
+    nouns = [subject.singular for subject in intent.subjects[1:]]
     return of_all == {"need": nouns, "budget": [goal.budget]} and cover <= goal.budget
 
 
-def is_told_of(slot: Slot, order: Order, line: OrderLine, scenario: Scenario[Any]) -> bool:
+def is_told_of(slot: Slot, order: Order, line: OrderLine, intent: Intent[Any]) -> bool:
     """Tell whether what a slot says is true of a line of an order."""
-    catalog, value = scenario.world.shop.catalog, slot.fact.constraint.value
+    catalog, value = intent.world.shop.catalog, slot.fact.constraint.value
     if slot.name == "items_ordered":
         nouns = [catalog.category_of(each.row).singular for each in order.lines]
         return str(value).split(" ", 1)[1] in nouns
@@ -168,43 +165,46 @@ def is_told_of(slot: Slot, order: Order, line: OrderLine, scenario: Scenario[Any
     return slot.item != 0 or slot.name not in truth or truth[slot.name] == value
 
 
-def finds_line(scenario: Scenario[Any]) -> bool:
-    catalog, goal = scenario.world.shop.catalog, scenario.goal
+def finds_line(intent: Intent[Any]) -> bool:
+    catalog, goal = intent.world.shop.catalog, intent.goal
     left = [
         (order.order_id, line.line_id)
-        for order in scenario.world.orders
+        for order in intent.world.orders
         for line in order.lines
-        if catalog.category_of(line.row).name == scenario.subjects[0].category
-        and all(is_told_of(slot, order, line, scenario) for slot in scenario.slots)
+        if catalog.category_of(line.row).name == intent.subjects[0].category
+        and all(is_told_of(slot, order, line, intent) for slot in intent.slots)
     ]
     if left != [(goal.order_id, goal.line_id)]:
         return False
     new = goal.replacement
-    return new is None or (new.row in family(scenario, 1, stated(scenario, 1)) and len(stated(scenario, 1)) > 0)
+    return new is None or (new.row in family(intent, 1, stated(intent, 1)) and len(stated(intent, 1)) > 0)
 
 
-def finds_order(scenario: Scenario[Any]) -> bool:
-    reference = scenario.goal.reference
+def finds_order(intent: Intent[Any]) -> bool:
+    reference = intent.goal.reference
     left = [
         order.order_id
-        for order in scenario.world.orders
-        if reference.holds(order) and all(is_told_of(slot, order, order.lines[0], scenario) for slot in scenario.slots)
+        for order in intent.world.orders
+        if reference.holds(order) and all(is_told_of(slot, order, order.lines[0], intent) for slot in intent.slots)
     ]
-    return left == [scenario.goal.order.order_id]
+    return left == [intent.goal.order.order_id]
 
 
-def finds_rule(scenario: Scenario[Any]) -> bool:
+def finds_rule(intent: Intent[Any]) -> bool:
     """Tell whether the situation as it is told has one value for each condition that bears on the figure."""
-    goal, book = scenario.goal, scenario.world.book
-    told = {slot.name: slot.fact.constraint.value for slot in scenario.slots}
+    goal, book = intent.goal, intent.world.book
+    values = ((slot.name, slot.fact.constraint.value) for slot in intent.slots)
+    told = {
+        name: value if isinstance(value, str) else int(value) for name, value in values if not isinstance(value, tuple)
+    }
     rule = book.rule(goal.question.topic)
     conditions = [adjustment.condition.name for adjustment in rule.adjustments]
-    figure = rule.figure({name: int(value) if isinstance(value, float) else value for name, value in told.items()})
-    is_all = list(told) == conditions and len(scenario.slots) == len(told)
+    figure = rule.figure(told)
+    is_all = list(told) == conditions and len(intent.slots) == len(told)
     return is_all and (goal.question.form != "figure" or figure == goal.truth)
 
 
-IDENTIFIED: Mapping[str, Callable[[Scenario[Any]], bool]] = {
+IDENTIFIED: Mapping[str, Callable[[Intent[Any]], bool]] = {
     "BUNDLE": finds_bundle,
     "CART": finds_items,
     "PD": finds_discovery,
@@ -213,6 +213,11 @@ IDENTIFIED: Mapping[str, Callable[[Scenario[Any]], bool]] = {
     "STATUS": finds_order,
     "SUB": finds_substitutes,
 }
+"""Ways of finding what a task's words pick out that know nothing of how it was drawn."""
+
+
+def test_what_words_pick_out_is_found_in_every_built_in_task() -> None:
+    assert set(IDENTIFIED) == {env_id for env_id in COLLECTIONS["C8"] if not environments()[env_id].about.members}
 
 
 @EVERY
@@ -233,7 +238,6 @@ def wide_app(wide_shop: Shop) -> FastAPI:
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_over_http_it_is_the_same_episode(wide_app: FastAPI, wide_shop: Shop, env_id: str, style: Style) -> None:
     """Field by field what an episode in process says, from the first observation to the result."""
-    environment = environments()[env_id]
 
     async def play(d: int, seed: int) -> None:
         spec = EpisodeSpec(env_id, d, seed, style=style)
@@ -243,7 +247,7 @@ def test_over_http_it_is_the_same_episode(wide_app: FastAPI, wide_shop: Shop, en
             seen = mirror.opening
             while not mirror.done:
                 assert json.loads(seen.model_dump_json(exclude_unset=True)) == _sent(step.observation)
-                action = in_style(environment.solve(mirror.scenario), style)
+                action = in_style(mirror.solve(), style)
                 seen = mirror.step(action)
                 step = await env.step(action)
             assert json.loads(seen.model_dump_json(exclude_unset=True)) == _sent(step.observation)
@@ -260,10 +264,9 @@ def _sent(observation: Any) -> Any:
 
 def played(shop: Shop, spec: EpisodeSpec, change: Callable[[dict[str, Any]], dict[str, Any]]) -> EpisodeResult:
     """Play the solution with its answers changed."""
-    environment = environments()[spec.env_id]
     episode = Episode(shop, spec, "changed")
     while episode.result is None:
-        action = environment.solve(episode.scenario)
+        action = episode.solve()
         answer = action.get("answer")
         episode.step({**action, "answer": change(answer)} if answer else action)
     return episode.result
@@ -276,7 +279,6 @@ def _lists(answer: Mapping[str, Any]) -> dict[str, list[Any]]:
 @EVERY
 def test_whole_numbers_are_equal_however_they_are_written(wide_shop: Shop, env_id: str) -> None:
     """5 and 5.0 are one number, in answers and in the arguments of tools."""
-    environment = environments()[env_id]
 
     def as_floats(part: Any) -> Any:
         if isinstance(part, dict):
@@ -289,7 +291,7 @@ def test_whole_numbers_are_equal_however_they_are_written(wide_shop: Shop, env_i
         spec = EpisodeSpec(env_id, 4, seed)
         plain, floats = Episode(wide_shop, spec, "same"), Episode(wide_shop, spec, "same")
         while not plain.done:
-            action = environment.solve(plain.scenario)
+            action = plain.solve()
             assert plain.step(action) == floats.step(as_floats(action))
         assert plain.result is not None
         assert plain.result.is_correct
@@ -332,13 +334,13 @@ def test_a_step_of_another_episode_says_nothing_of_this_one(wide_shop: Shop, env
     while not all(each.done for each in pair):
         for each, lines in zip(pair, said, strict=True):
             if not each.done:
-                lines.append(each.step(environment.solve(each.scenario)).model_dump_json(exclude_unset=True))
+                lines.append(each.step(each.solve()).model_dump_json(exclude_unset=True))
     assert [tuple(lines) for lines in said] == alone
 
 
 def test_no_two_environments_share_what_names_them() -> None:
     for name in ("id", "title"):
-        values = [getattr(each, name) for each in environments().values()]
+        values = [getattr(each.about, name) for each in environments().values()]
         assert len(set(values)) == len(values)
-    errands = [each.errand for each in environments().values()]
+    errands = [each.about.called for each in environments().values()]
     assert all(one not in other for one, other in permutations(errands, 2))

@@ -12,11 +12,11 @@ import pytest
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.contract.messages import check_clean
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 from ecom_rlve.envs.language.wording import word
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
@@ -35,14 +35,14 @@ SMALL_NUMBERS = {"one", "1", "a single"}
 def talk(episode: Episode, seed: int) -> Iterator[tuple[dict[str, Any], str]]:
     """Play random turns of questions, claims, searches and cart changes; yields each action with the reply."""
     rng = stream(seed, "talk")
-    world, scenario = episode.scenario.world, episode.scenario
-    wanted = [item.row for item in scenario.goal.items if item is not None]
+    world, intent = episode.intent.world, episode.intent
+    wanted = [item.row for item in intent.goal.items if item is not None]
 
     def some(options: Sequence[Any]) -> Any:
         return options[int(rng.integers(len(options)))]
 
     while not episode.done:
-        subject = some(scenario.subjects)
+        subject = some(intent.subjects)
         label, row = some(list(LABELS.values())), some([*wanted, *world.shown, *wanted])
         name = world.shop.catalog.ids[row]
         message = some(
@@ -93,7 +93,7 @@ def check(text: str, episode: Episode) -> None:
     """Assert that a text is clean."""
     assert not DEBRIS.search(text), text
     assert not INTERNAL.search(text.casefold()), text
-    ids = _ids(episode.scenario.world.shop)
+    ids = _ids(episode.intent.world.shop)
     assert ids.isdisjoint(re.findall(r"\w{8,}", text.upper())), text
     assert not re.search(r"\bv[0-9a-f]{8}\b", text), text
     assert text == text.strip()
@@ -143,11 +143,11 @@ def _leaks(episode: Episode, spoken: Sequence[Any], texts: Sequence[str]) -> int
     """Assert that no unsaid value stands in the texts; returns how many values were looked for."""
     facts = {(mention.singular, fact) for act in spoken for mention in act.mentions for fact in mention.facts}
     titles = " ".join(act.title for act in spoken).casefold()
-    nouns = " ".join(f"{s.singular} {s.plural}" for s in episode.scenario.subjects).casefold()
+    nouns = " ".join(f"{s.singular} {s.plural}" for s in episode.intent.subjects).casefold()
     told = " ".join(each.casefold() for _, fact in facts for each in spellings(fact))
     count = 0
-    for slot in episode.scenario.slots:
-        if (episode.scenario.subjects[slot.item].singular, slot.fact) in facts:
+    for slot in episode.intent.slots:
+        if (episode.intent.subjects[slot.item].singular, slot.fact) in facts:
             continue
         # A value that another said value, a noun or a title holds is no leak.
         innocent = f"{told} {nouns} {titles}"
@@ -176,7 +176,7 @@ def test_an_unsaid_quantity_does_not_show_in_singular_or_plural(start: Start) ->
     for seed in range(150):
         episode = start(6, seed, p_missing=1.0, p_noise=0.0)
         text = episode.opening.user_message.casefold()
-        for subject in episode.scenario.subjects:
+        for subject in episode.intent.subjects:
             assert subject.singular.casefold() in text
             assert not re.search(rf"\b(?:two|three|four|[1-9])\b (?:\w+ )?{re.escape(subject.plural.casefold())}", text)
         assert not re.search(r"\b(?:they|them|it is|a few|several)\b", text), text
@@ -188,7 +188,7 @@ def test_the_closing_word_tells_nothing_of_the_score(start: Start) -> None:
         right, empty = start(3, seed), start(3, seed)
         turns = 0
         while True:
-            action = right.environment.solve(right.scenario)
+            action = right.solve()
             if "answer" in action:
                 break
             right.step(action)
@@ -206,21 +206,15 @@ TURNS, TURNS_OF_ERRAND = 5, 2
 """Before an answer; of a journey's errand so few that hardly any customer loses patience before all were begun."""
 
 
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
-
-
 def chatter(episode: Episode) -> Iterator[str]:
     """Play some turns of questions, claims, proposals and work in each errand; yields all that the customer says."""
-    rng = stream(episode.spec.seed, "chatter", episode.environment.id)
+    rng = stream(episode.spec.seed, "chatter", episode.environment.about.id)
 
     def some(options: Sequence[Any]) -> Any:
         return options[int(rng.integers(len(options)))]
 
     yield episode.opening.user_message
-    answer = {"intent": ""} if episode.environment.is_journey else {}
+    answer = {"intent": ""} if episode.environment.about.members else {}
     while not episode.done:
         part = spoken_of(episode)
         for _ in range(TURNS_OF_ERRAND if answer else TURNS):
@@ -228,18 +222,16 @@ def chatter(episode: Episode) -> Iterator[str]:
                 yield episode.step(turn_about(episode, part, some)).user_message
         if not episode.done:
             if answer:
-                answer = {"intent": episode.scenario.goal.current.environment.id}
+                answer = {"intent": episode.intent.errand.about.id}
             yield episode.step({"answer": {"done": True, **answer}}).user_message
 
 
-def spoken_of(episode: Episode) -> Scenario[Any]:
-    """Return the scenario of the errand that the customer speaks of."""
-    scenario = episode.scenario
-    inner: Scenario[Any] = scenario.goal.current.scenario if episode.environment.is_journey else scenario
-    return inner
+def spoken_of(episode: Episode) -> Intent[Any]:
+    """Return the intent of the errand that the customer speaks of."""
+    return episode.intent
 
 
-def turn_about(episode: Episode, part: Scenario[Any], some: Say) -> dict[str, Any]:
+def turn_about(episode: Episode, part: Intent[Any], some: Say) -> dict[str, Any]:
     """Return a random turn: mostly a question about facts of the errand, now and then a claim, a proposal, work."""
     kinds = [slot.fact.kind for slot in part.slots] + list(part.unknown)
     labels = [kind.label for kind in kinds if kind is not None]
@@ -259,15 +251,15 @@ def turn_about(episode: Episode, part: Scenario[Any], some: Say) -> dict[str, An
             "",
         )
     )
-    environment = episode.scenario.goal.current.environment if episode.environment.is_journey else episode.environment
+    environment = episode.intent.errand
     action: dict[str, Any] = {"assistant_message": message}
     work = environment.solve(part)
     if some((True, False)):
         action["tool_calls"] = work.get("tool_calls", [])
     if some((True, False, False)):
         answer = {"recommended_product_ids": sorted(part.world.shown_ids())[: some((1, 2, 3))]}
-        named = {"intent": environment.id} if episode.environment.is_journey else {}
-        proposal = answer if "recommended_product_ids" in environment.answer.model_fields else {}
+        named = {"intent": environment.about.id} if episode.environment.about.members else {}
+        proposal = answer if "recommended_product_ids" in environment.about.answer.model_fields else {}
         action["answer"] = {**some((proposal, work.get("answer", {}))), **named, "done": False}
     return action
 
@@ -279,8 +271,8 @@ def heard(shop: Shop, env_id: str, d: int, seed: int) -> int:
     for message in messages:
         for text in message.split("\n"):
             check_clean(text, episode, f"{env_id} d={d} seed={seed}")
-    if episode.environment.is_journey and episode.result is not None and episode.result.termination == "answered":
-        assert all(intent.customer is not None for intent in episode.scenario.goal.intents)
+    if episode.environment.about.members and episode.result is not None and episode.result.termination == "answered":
+        assert len(episode.conversation.begun) == len(episode.scenario.intents)
     return len(messages)
 
 
@@ -290,7 +282,7 @@ def test_every_environment_speaks_clean_sentences(wide_shop: Shop, env_id: str) 
     assert sum(heard(wide_shop, env_id, seed % 13, seed) for seed in range(65)) > 65 * 3
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("d", range(13))
 @pytest.mark.parametrize("env_id", environments())
 def test_every_environment_speaks_clean_sentences_on_many_seeds(wide_shop: Shop, env_id: str, d: int) -> None:

@@ -19,9 +19,9 @@ import pytest
 
 from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_figure, outcomes, subject
@@ -41,12 +41,6 @@ class Read(NamedTuple):
     attribute: str
     op: Op
     value: Value
-
-
-@pytest.fixture(scope="module")
-def wide_shop() -> Shop:
-    """Return a shop of 2,000 products, which serves every environment up to d = 12."""
-    return Shop.open("synthetic:2000:0")
 
 
 # Reading words: where in a sentence the values of each attribute stand.
@@ -285,10 +279,10 @@ def spelled(slot: Slot) -> Read:
     return Read("", name, Op.EQ, str(value))
 
 
-def expected(scenario: Scenario[Any], slots: Any) -> set[Read]:
+def expected(intent: Intent[Any], slots: Any) -> set[Read]:
     """Return what slots say."""
     return {
-        read._replace(noun=scenario.subjects[slot.item].singular if is_of_item(read) else "")
+        read._replace(noun=intent.subjects[slot.item].singular if is_of_item(read) else "")
         for slot in slots
         for read in (spelled(slot),)
     }
@@ -299,9 +293,9 @@ def is_of_item(read: Read) -> bool:
     return read.attribute in FRAMES or read.attribute in {name for name, _ in MEASURES} | {"quantity"}
 
 
-def read_text(text: str, scenario: Scenario[Any], env_id: str) -> set[Read]:
+def read_text(text: str, intent: Intent[Any], env_id: str) -> set[Read]:
     """Return all that a message says."""
-    shop = scenario.world.shop
+    shop = intent.world.shop
     text = re.sub(r'"[^"]*"', "#", text)
     found: set[Read] = set()
     for start, end, name, value in list(told_in(text, shop, env_id)):
@@ -311,7 +305,7 @@ def read_text(text: str, scenario: Scenario[Any], env_id: str) -> set[Read]:
         text = text[:start] + "#" * (end - start) + text[end:]
     if env_id in ("POLICY", "STATUS"):
         return found
-    subjects = [subject for subject in scenario.subjects if subject.category]
+    subjects = [subject for subject in intent.subjects if subject.category]
     items = subjects[1:] if env_id == "BUNDLE" else subjects
     places = sorted(places_of(text, [(item.singular, item.plural) for item in items]))
     ends = [*(start for start, *_ in places[1:]), len(text)]
@@ -343,16 +337,16 @@ def places_of(text: str, nouns: list[tuple[str, str]]) -> Iterator[tuple[int, in
         yield 0, 0, 0, 0
 
 
-def expected_of(scenario: Scenario[Any], slots: Any, env_id: str) -> set[Read]:
+def expected_of(intent: Intent[Any], slots: Any, env_id: str) -> set[Read]:
     """Return what slots say in words that are no quotation: an order that a title names is named by nothing else."""
-    is_quoted = env_id == "STATUS" and scenario.goal.reference.form == "title"
-    return expected(scenario, [slot for slot in slots if not (is_quoted and slot.is_essential)])
+    is_quoted = env_id == "STATUS" and intent.goal.reference.form == "title"
+    return expected(intent, [slot for slot in slots if not (is_quoted and slot.is_essential)])
 
 
-def question_about(slot: Slot, scenario: Scenario[Any]) -> str:
+def question_about(slot: Slot, intent: Intent[Any]) -> str:
     """Return a question that names a slot by its label."""
     label = slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
-    return f"Which {label} for the {scenario.subjects[slot.item].singular}?"
+    return f"Which {label} for the {intent.subjects[slot.item].singular}?"
 
 
 def read_back(shop: Shop, env_id: str, d: int, seed: int) -> tuple[Episode, set[Read]]:
@@ -361,19 +355,19 @@ def read_back(shop: Shop, env_id: str, d: int, seed: int) -> tuple[Episode, set[
     The first message must say what it is booked to say, and nothing else.
     """
     episode = Episode(shop, EpisodeSpec(env_id, d, seed, axes=QUIET), "read", include=())
-    scenario, text = episode.scenario, episode.opening.user_message
-    found = read_text(text, scenario, env_id)
-    assert found == expected_of(scenario, episode._customer._said, env_id), (env_id, d, seed, text)
-    for slot in scenario.slots:
-        if slot not in episode._customer._said:
-            before = set(episode._customer._said)
-            text = episode.step({"assistant_message": question_about(slot, scenario)}).user_message
-            told = read_text(text, scenario, env_id)
-            new = expected_of(scenario, episode._customer._said - before, env_id)
+    intent, text = episode.intent, episode.opening.user_message
+    found = read_text(text, intent, env_id)
+    assert found == expected_of(intent, episode.customer._said, env_id), (env_id, d, seed, text)
+    for slot in intent.slots:
+        if slot not in episode.customer._said:
+            before = set(episode.customer._said)
+            text = episode.step({"assistant_message": question_about(slot, intent)}).user_message
+            told = read_text(text, intent, env_id)
+            new = expected_of(intent, episode.customer._said - before, env_id)
             assert new, (env_id, d, seed, slot, text)
             # A wish for a thing of a project tells that it is needed; an answer may repeat what was said.
             assert told >= {read for read in new if read.attribute != "need"}, (env_id, d, seed, text)
-            assert told <= expected_of(scenario, episode._customer._said, env_id), (env_id, d, seed, text)
+            assert told <= expected_of(intent, episode.customer._said, env_id), (env_id, d, seed, text)
             found |= told
     return episode, found
 
@@ -381,18 +375,18 @@ def read_back(shop: Shop, env_id: str, d: int, seed: int) -> tuple[Episode, set[
 def check_read_back(shop: Shop, env_id: str, d: int, seed: int) -> None:
     """Require that the sentences of an episode say the goal: each fact, its direction, its number to the last digit."""
     episode, found = read_back(shop, env_id, d, seed)
-    scenario, where = episode.scenario, (env_id, d, seed)
-    needs = {read for read in expected_of(scenario, scenario.slots, env_id) if read.attribute == "need"}
-    assert found | needs == expected_of(scenario, scenario.slots, env_id), where
-    for noun, row in models_of(env_id, scenario):
+    intent, where = episode.intent, (env_id, d, seed)
+    needs = {read for read in expected_of(intent, intent.slots, env_id) if read.attribute == "need"}
+    assert found | needs == expected_of(intent, intent.slots, env_id), where
+    for noun, row in models_of(env_id, intent):
         for read in found:
             if read.noun == noun and read.attribute != "quantity":
                 assert meets(shop, row, read), (where, read, row)
 
 
-def models_of(env_id: str, scenario: Scenario[Any]) -> Iterator[tuple[str, int]]:
+def models_of(env_id: str, intent: Intent[Any]) -> Iterator[tuple[str, int]]:
     """Yield nouns with a product of which all is true that is said of them."""
-    goal, subjects = scenario.goal, scenario.subjects
+    goal, subjects = intent.goal, intent.subjects
     if env_id == "PD":
         yield from ((subjects[0].singular, row) for row in goal.fitting.tolist())
     elif env_id == "SUB":
@@ -443,10 +437,10 @@ def test_the_reader_tells_directions_and_numbers_apart() -> None:
 # What can be said is what the tools show (T6).
 
 
-def run(scenario: Scenario[Any], name: str, **args: Any) -> dict[str, Any]:
-    """Return the result of a tool in the world of a scenario."""
+def run(intent: Intent[Any], name: str, **args: Any) -> dict[str, Any]:
+    """Return the result of a tool in the world of a intent."""
     tool = TOOLS[name]
-    return tool.run(scenario.world, tool.args.model_validate(args))
+    return tool.run(intent.world, tool.args.model_validate(args))
 
 
 def is_shown(card: Mapping[str, Any], read: Read) -> bool:
@@ -463,22 +457,20 @@ def is_shown(card: Mapping[str, Any], read: Read) -> bool:
     return shown in read.value if isinstance(read.value, tuple) else bool(shown == read.value)
 
 
-def check_cards(env_id: str, scenario: Scenario[Any]) -> None:
+def check_cards(env_id: str, intent: Intent[Any]) -> None:
     """Compare the facts of each wanted thing with what is shown of all products that are accepted for it."""
-    shop, goal = scenario.world.shop, scenario.goal
-    wanted: list[tuple[str, list[int]]] = [(noun, [row]) for noun, row in models_of(env_id, scenario)]
+    shop, goal = intent.world.shop, intent.goal
+    wanted: list[tuple[str, list[int]]] = [(noun, [row]) for noun, row in models_of(env_id, intent)]
     if env_id == "BUNDLE":
         wanted = [
             (subject.singular, accepted_for(shop, need))
-            for subject, need in zip(scenario.subjects[1:], goal.needs, strict=True)
+            for subject, need in zip(intent.subjects[1:], goal.needs, strict=True)
         ]
-        assert {read.value for read in expected(scenario, scenario.slots) if read.attribute == "budget"} == {
-            goal.budget
-        }
-    said = expected(scenario, scenario.slots)
+        assert {read.value for read in expected(intent, intent.slots) if read.attribute == "budget"} == {goal.budget}
+    said = expected(intent, intent.slots)
     for noun, rows in wanted:
         for row in rows:
-            card = run(scenario, "catalog_get_product", product_id=shop.catalog.ids[row])["product"]
+            card = run(intent, "catalog_get_product", product_id=shop.catalog.ids[row])["product"]
             for read in said:
                 if read.noun == noun and read.attribute != "quantity":
                     assert is_shown(card, read), (env_id, noun, read, card)
@@ -492,12 +484,12 @@ def accepted_for(shop: Shop, need: Any) -> list[int]:
     return [row for row in known if all(meets(shop, row, wish) for wish in wishes)]
 
 
-def check_orders(env_id: str, scenario: Scenario[Any]) -> None:
+def check_orders(env_id: str, intent: Intent[Any]) -> None:
     """Compare the facts about the order, and about the line that goes back, with the order tools."""
-    goal, catalog = scenario.goal, scenario.world.shop.catalog
+    goal, catalog = intent.goal, intent.world.shop.catalog
     order_id = goal.order_id if env_id == "RETURN" else goal.order.order_id
-    listed = {order["order_id"]: order for order in run(scenario, "order_list", limit=50)["orders"]}
-    order, row = run(scenario, "order_get", order_id=order_id), listed.get(order_id)
+    listed = {order["order_id"]: order for order in run(intent, "order_list", limit=50)["orders"]}
+    order, row = run(intent, "order_get", order_id=order_id), listed.get(order_id)
     assert row is None or (row["date"], row["total"]) == (order["date"], order["total"])
     assert row is None or row["titles"] == [line["title"] for line in order["lines"]]
     day = date.fromisoformat(order["date"])
@@ -513,7 +505,7 @@ def check_orders(env_id: str, scenario: Scenario[Any]) -> None:
             "price_paid": [float(round(line["price_paid"] * 100))],
             "units_bought": [str(line["quantity"])],
         }
-    for read in expected(scenario, scenario.slots):
+    for read in expected(intent, intent.slots):
         if read.attribute in truths:
             assert read.value in truths[read.attribute], (env_id, read, order)
     if env_id == "STATUS":
@@ -521,15 +513,15 @@ def check_orders(env_id: str, scenario: Scenario[Any]) -> None:
         assert places.get("title", "").strip('"') in ["", *(line["title"] for line in order["lines"])]
 
 
-def check_policies(scenario: Scenario[Any]) -> None:
+def check_policies(intent: Intent[Any]) -> None:
     """Work out the answer from the sections' texts and the customer's words alone."""
-    goal = scenario.goal
-    said = {slot.fact.kind.label: slot.fact for slot in scenario.slots if slot.fact.kind is not None}
+    goal = intent.goal
+    said = {slot.fact.kind.label: slot.fact for slot in intent.slots if slot.fact.kind is not None}
     base_id, *others = goal.section_ids
-    figure, _ = base_figure(run(scenario, "policy_get", section_id=base_id)["text"])
+    figure, _ = base_figure(run(intent, "policy_get", section_id=base_id)["text"])
     added = Fraction(0)
     for section_id in others:
-        section = run(scenario, "policy_get", section_id=section_id)
+        section = run(intent, "policy_get", section_id=section_id)
         fact = said.pop(subject(section["title"])[1])
         found = [each for each in outcomes(section["text"]) if holds(each, fact.spelled or str(fact.constraint.value))]
         assert len(found) == 1, (section, fact)
@@ -551,20 +543,26 @@ def holds(outcome: Outcome, said: str) -> bool:
     return said.startswith("$") and least <= int(said[1:]) and (below is None or int(said[1:]) < below)
 
 
-CHECKS: Mapping[str, Callable[[Scenario[Any]], None]] = {
-    "BUNDLE": lambda scenario: check_cards("BUNDLE", scenario),
-    "CART": lambda scenario: check_cards("CART", scenario),
-    "PD": lambda scenario: check_cards("PD", scenario),
+def check_return(intent: Intent[Any]) -> None:
+    """Require both of the order and of the product that is wanted in its place."""
+    check_orders("RETURN", intent)
+    check_cards("RETURN", intent)
+
+
+CHECKS: Mapping[str, Callable[[Intent[Any]], None]] = {
+    "BUNDLE": lambda intent: check_cards("BUNDLE", intent),
+    "CART": lambda intent: check_cards("CART", intent),
+    "PD": lambda intent: check_cards("PD", intent),
     "POLICY": check_policies,
-    "RETURN": lambda scenario: (check_orders("RETURN", scenario), check_cards("RETURN", scenario))[0],
-    "STATUS": lambda scenario: check_orders("STATUS", scenario),
-    "SUB": lambda scenario: check_cards("SUB", scenario),
+    "RETURN": check_return,
+    "STATUS": lambda intent: check_orders("STATUS", intent),
+    "SUB": lambda intent: check_cards("SUB", intent),
 }
 
 
 def check_shown(shop: Shop, env_id: str, d: int, seed: int) -> None:
     """Require that the tools show what an episode's customer can say."""
-    CHECKS[env_id](Episode(shop, EpisodeSpec(env_id, d, seed), "shown", include=()).scenario)
+    CHECKS[env_id](Episode(shop, EpisodeSpec(env_id, d, seed), "shown", include=()).intent)
 
 
 @pytest.mark.parametrize("env_id", READABLE)

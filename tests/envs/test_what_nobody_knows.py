@@ -14,8 +14,8 @@ SILENT = (("p_missing", 1.0), ("p_noise", 0.0), ("t_max", 100.0))
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def started(store: Shop, env_id: str, seed: int) -> Episode:
@@ -24,7 +24,7 @@ def started(store: Shop, env_id: str, seed: int) -> Episode:
 
 def acts(episode: Episode, question: str) -> list[ActKind]:
     turn = ClosedTurn("", (question,), changed=False, answer=None, met_stockout=False)
-    return [act.kind for act in episode._customer.reply(turn).acts]
+    return [act.kind for act in episode.customer.reply(turn, episode.customer.hear(turn)).acts]
 
 
 @pytest.mark.parametrize("question", ["Which colour is it?", "What brand was it?", "What is the material?"])
@@ -38,8 +38,8 @@ def test_a_return_has_preferences_only_about_something_new(store: Shop) -> None:
     seen = set()
     for seed in range(40):
         episode = started(store, "RETURN", seed)
-        wants_new = episode.scenario.goal.replacement is not None
-        known = {slot.fact.constraint.attribute for slot in episode.scenario.slots}
+        wants_new = episode.intent.goal.replacement is not None
+        known = {slot.fact.constraint.attribute for slot in episode.intent.slots}
         if "scent" not in known:
             expected = ActKind.NO_PREFERENCE if wants_new else ActKind.DONT_KNOW
             assert acts(episode, "Which scent should it have?") == [expected]
@@ -51,7 +51,7 @@ def test_a_condition_that_does_not_count_is_not_answered_with_one_that_does(stor
     met = 0
     for seed in range(30):
         episode = started(store, "POLICY", seed)
-        told = {slot.name for slot in episode.scenario.slots}
+        told = {slot.name for slot in episode.intent.slots}
         for name in CONDITIONS:
             if name not in told:
                 assert acts(episode, f"What is the {CONDITIONS[name].label}?") == [ActKind.DONT_KNOW]

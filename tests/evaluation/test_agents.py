@@ -6,13 +6,14 @@ from itertools import product
 import pytest
 
 from ecom_rlve.client import EcomEnv
+from ecom_rlve.envs.registry import environments
 from ecom_rlve.evaluation.agent import Agent
-from ecom_rlve.evaluation.agents import agent_names, make_agent, suite
+from ecom_rlve.evaluation.agents import make_expert, policies_of
 from ecom_rlve.evaluation.oracle import DivergedError, oracles
-from ecom_rlve.models import EpisodeResult
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult
 
-CART = suite("CART")
-LAZY, EMPTY, BLIND = CART.lazy, CART.empty, CART.blind
+LISTED = {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()}
+CART = policies_of("CART", LISTED)
 
 
 def played(env: EcomEnv, agent: Agent, **arguments: object) -> EpisodeResult:
@@ -42,18 +43,21 @@ def test_an_oracle_with_another_catalog_notices(live_url: str) -> None:
         played(env, oracles("synthetic:50:7")(), seed=1, difficulty=0)
 
 
-@pytest.mark.parametrize("name", [*EMPTY, *BLIND])
+@pytest.mark.parametrize("name", [*CART.empty, *CART.blind])
 def test_policies_that_do_not_read_the_customer_finish_and_are_not_correct(live_url: str, name: str) -> None:
     with EcomEnv(live_url) as env:
-        ended = [played(env, make_agent(name, seed=seed), seed=seed, difficulty=6) for seed in range(3)]
+        ended = [played(env, CART.make(name, seed), seed=seed, difficulty=6) for seed in range(3)]
     assert not any(result.is_correct for result in ended)
     assert all(-1 <= result.r_total < 0 for result in ended)
 
 
 def test_every_named_agent_can_be_made_and_no_other() -> None:
-    assert {"expert", *LAZY, *EMPTY, *BLIND, "break_format"} == set(agent_names())
-    assert all(make_agent(name) for name in agent_names())
+    assert all(CART.make(name) for name in CART.names)
     with pytest.raises(ValueError, match="there are expert"):
-        make_agent("wizard")
-    with pytest.raises(ValueError, match="no built-in agents for XX"):
-        make_agent("expert", "XX")
+        CART.make("wizard")
+    with pytest.raises(ValueError, match="no environment XX; there are BUNDLE"):
+        policies_of("XX", LISTED)
+    with pytest.raises(ValueError, match="no built-in expert for XX; there is one for BUNDLE"):
+        make_expert("XX")
+    with pytest.raises(ValueError, match="no rung 'wizard'; there are expert, first_hit"):
+        make_expert("CART", "wizard")

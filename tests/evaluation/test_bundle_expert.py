@@ -8,23 +8,27 @@ import pytest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent, suite
+from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.agents.skill import RUNGS
 from ecom_rlve.models import EpisodeResult, Style
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def played(store: Shop, name: str, d: int, seed: int, style: Style = "turn") -> EpisodeResult:
     episode = Episode(store, EpisodeSpec("BUNDLE", d, seed, style=style), "episode")
-    agent = make_agent(name, "BUNDLE", seed)
-    answer = StepResult(episode.opening, None, False, episode.metadata)
+    agent = make_expert("BUNDLE", name)
+    answer = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
     while not answer.done:
         observation = episode.step(agent.act(answer))
-        answer = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        answer = StepResult(
+            observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts)
+        )
     assert episode.result is not None
     assert episode.result.r_hall == 0.0
     return episode.result
@@ -39,8 +43,5 @@ def test_the_expert_does_the_job(store: Shop, d: int, style: Style, least: float
 
 @pytest.mark.parametrize("d", [9, 12])
 def test_lazy_rungs_do_it_worse(store: Shop, d: int) -> None:
-    means = {
-        name: fmean(played(store, name, d, seed).r_total for seed in range(30))
-        for name in ("expert", *suite("BUNDLE").lazy)
-    }
+    means = {name: fmean(played(store, name, d, seed).r_total for seed in range(30)) for name in ("expert", *RUNGS)}
     assert max(means, key=lambda name: means[name]) == "expert"

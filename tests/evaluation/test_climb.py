@@ -6,14 +6,19 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from ecom_rlve.envs.registry import environments
+from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.climb import Climb, climb, markdown
 from ecom_rlve.evaluation.line_chart import charts
+from ecom_rlve.models import MAX_DIFFICULTY
 
+LISTED = {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()}
+STATUS = policies_of("STATUS", LISTED)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
 def test_the_frontier_rises_where_the_agent_is_right(live_url: str) -> None:
-    played = climb(live_url, "STATUS", "expert", 40)
+    played = climb(live_url, STATUS, "expert", 40)
     assert len(played.frontier) == 40
     assert played.frontier[0] == 0
     assert list(played.frontier) == sorted(played.frontier)
@@ -26,7 +31,7 @@ def test_the_frontier_rises_where_the_agent_is_right(live_url: str) -> None:
 
 
 def test_the_frontier_stays_where_the_agent_is_wrong(live_url: str) -> None:
-    played = climb(live_url, "STATUS", "decline", 36)
+    played = climb(live_url, STATUS, "decline", 36)
     assert played == Climb("STATUS", (0,) * 36, 0)
     assert played.reached(1) is None
 

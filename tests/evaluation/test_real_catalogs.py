@@ -9,6 +9,7 @@ from typer import Typer
 from typer.testing import CliRunner
 
 from ecom_rlve.catalog.build import build_catalog
+from ecom_rlve.envs.registry import COLLECTIONS
 from ecom_rlve.evaluation import soundness
 
 DATA = Path(__file__).parents[2] / "../shared/data"
@@ -31,4 +32,5 @@ def test_a_catalog_from_real_rows_is_sound(tmp_path: Path, name: str, served: se
     args = ["--catalog", str(tmp_path / "shop"), "--episodes", "20", "--difficulties", "0,3"]
     printed = CliRunner().invoke(app, args)
     assert printed.exit_code == 0, printed.stdout
-    assert {line.split(":")[0] for line in printed.stdout.splitlines() if line.endswith(": sound")} == served
+    sound = {line.split(":")[0] for line in printed.stdout.splitlines() if line.endswith(": sound")}
+    assert sound & set(COLLECTIONS["C8"]) == served

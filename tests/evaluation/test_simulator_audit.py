@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Spoken, TemplateOnly, Utterance
-from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agents import suites
 from ecom_rlve.evaluation.customer_audit import Sitting, samples, sit, specs_of, table
 from ecom_rlve.evaluation.wording_statistics import (
     distinct_n,
@@ -75,13 +75,12 @@ def test_shares_are_shares(texts: Iterable[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def sittings() -> list[Sitting]:
-    shop = Shop.open("synthetic:2000:0")
-    specs = specs_of(list(environments()), 16)
+def sittings(wide_shop: Shop) -> list[Sitting]:
+    specs = specs_of(list(suites()), 16)
 
     async def both() -> list[Sitting]:
         voices = {"template": TemplateOnly(), "brief": Brief()}
-        return [await sit(name, voice, shop, specs, 4, lambda: None) for name, voice in voices.items()]
+        return [await sit(name, voice, wide_shop, specs, 4, lambda: None) for name, voice in voices.items()]
 
     return asyncio.run(both())
 
@@ -89,7 +88,7 @@ def sittings() -> list[Sitting]:
 def test_voices_are_compared_on_the_same_episodes(sittings: list[Sitting]) -> None:
     template, brief = sittings
     assert [each.spec for each in template.dialogues] == [each.spec for each in brief.dialogues]
-    assert {each.spec.env_id for each in template.dialogues} == set(environments())
+    assert {each.spec.env_id for each in template.dialogues} == set(suites())
     rows = dict(line.split(" | ", 1) for line in table(sittings).splitlines() if " | " in line)
     assert rows["| words per utterance"].split(" | ")[1] == "1.0 |"
     assert float(rows["| fallback rate"].split(" | ")[0]) == 0.0
@@ -102,7 +101,7 @@ def test_samples_show_every_environment_with_every_voice(sittings: list[Sitting]
     shown = samples(sittings, each=1)
     assert [line for line in shown.splitlines() if line.startswith("## ")] == [
         f"## {env_id}, difficulty 0, seed {1000 + number}: {voice}"
-        for number, env_id in sorted(enumerate(environments()), key=lambda pair: pair[1])
+        for number, env_id in sorted(enumerate(suites()), key=lambda pair: pair[1])
         for voice in ("template", "brief")
     ]
     assert "customer (accepted): Hm." in shown

@@ -4,13 +4,15 @@ from collections.abc import Callable
 
 import pytest
 
-from ecom_rlve.evaluation.agents import suite
+from ecom_rlve.envs.registry import environments
+from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.runner import Record
 from ecom_rlve.evaluation.soundness import Table, judge, markdown, summary, tabulate
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style, Termination
 
 LEVELS = (0, 3, 12)
-CART = suite("CART")
+LISTED = {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()}
+CART = policies_of("CART", LISTED)
 LAZY, EMPTY, BLIND = CART.lazy, CART.empty, CART.blind
 EPISODES = 120
 
@@ -45,7 +47,7 @@ def table(changed: Callable[[str, str, int, int], EpisodeResult | None] = lambda
         for d in LEVELS
         for seed in range(EPISODES)
     ]
-    return tabulate("CART", EPISODES, records)
+    return tabulate(CART, EPISODES, records)
 
 
 def failures(made: Table) -> list[str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -32,9 +31,10 @@ from rich.progress import track
 
 from ecom_rlve.client import EcomEnv, StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import suite
+from ecom_rlve.evaluation.agents import Policies, policies_of
 from ecom_rlve.evaluation.local_server import server_process
 from ecom_rlve.evaluation.oracle import oracles
 from ecom_rlve.evaluation.runner import Job, Record
@@ -113,7 +113,7 @@ def templated(shop: Shop, job: Job) -> Record:
     episode = Episode(shop, EpisodeSpec(job.env_id, job.difficulty, job.seed, style=job.style), "templates")
     observation = episode.opening
     while not observation.done:
-        step = StepResult(observation, observation.reward, observation.done, episode.metadata)
+        step = StepResult(observation, observation.reward, observation.done, with_acts(episode.metadata, episode.acts))
         observation = episode.step(agent.act(step))
     return _record(job, episode.result)
 
@@ -129,29 +129,29 @@ def _compare(mirror: Episode, seen: Observation, expected: Observation, tally: T
     texts = seen.user_message.split("\n") if seen.user_message else []
     with tally.lock:
         if seen.model_copy(update=wordless) != expected.model_copy(update=wordless):
-            tally.failures.append(f"{mirror.id}: step {mirror.steps} is another one than with the templates")
+            tally.failures.append(f"{mirror.id}: step {len(mirror.log.steps)} is another one than with the templates")
         if len(texts) != len(mirror.utterances):
-            tally.failures.append(f"{mirror.id}: step {mirror.steps}: {len(texts)} utterances")
+            tally.failures.append(f"{mirror.id}: step {len(mirror.log.steps)}: {len(texts)} utterances")
         for text, utterance in zip(texts, mirror.utterances, strict=False):
             tally.messages += 1
             if text == utterance.template_text:
                 continue
             tally.worded += 1
-            tally.samples[f"{mirror.environment.id}: {text}"] = None
+            tally.samples[f"{mirror.environment.about.id}: {text}"] = None
             if found := utterance.check(text):
                 tally.failures.append(f"{mirror.id}: {found}: {text!r}")
 
 
-def _differences(env_id: str, model: Table, template: Table) -> Iterator[str]:
+def _differences(policies: Policies, model: Table, template: Table) -> Iterator[str]:
     """Yield the cells of two tables that differ; those of agents who read the customer's words may."""
-    readers = {"expert", "repeat_customer", *suite(env_id).lazy}
+    readers = {"repeat_customer", *policies.rungs}
     for at, records in model.cells.items():
         ours, theirs = ([each.result for each in some] for some in (records, template.cells[at]))
         if ours != theirs:
             means = (sum(each.r_total for each in some) / len(some) for some in (ours, theirs))
             how = "reads the words" if at[0] in readers else "FAILED"
             yield "{}: {}, {}, d={}: mean r_total {:+.3f} with the model, {:+.3f} with the templates ({})".format(
-                env_id, *at, *means, how
+                policies.info.env_id, *at, *means, how
             )
 
 
@@ -164,7 +164,9 @@ def main(
     console = Console(stderr=True)
     shop, oracle, tally, started = Shop.open(CATALOG), oracles(CATALOG), Tally(), time.monotonic()
     levels = [int(level) for level in difficulties.split(",")]
-    jobs = [job for env_id in sorted(environments()) for job in jobs_of(env_id, 1, levels, oracle)]
+    listed = {env_id: each.about.info(each.max_difficulty(shop)) for env_id, each in environments().items()}
+    tried = {env_id: policies_of(env_id, listed) for env_id in listed}
+    jobs = [job for policies in tried.values() for job in jobs_of(policies, 1, levels, oracle)]
     with (
         model_server(folder) as model_url,
         server_process("ecom_rlve.cli", "serve", "--catalog", CATALOG, variables=variables(model_url, cassette)) as (
@@ -177,19 +179,19 @@ def main(
         ours = list(track(played, "episodes", total=len(jobs), console=console))
         figures = httpx.get(f"{url}/metrics", trust_env=False).text
     for env_id, some in groupby(zip(jobs, ours, strict=True), key=lambda pair: pair[0].env_id):
-        _compare_tables(shop, env_id, levels, list(some), tally)
+        _compare_tables(shop, tried[env_id], levels, list(some), tally)
     _print(tally, figures, len(jobs), time.monotonic() - started)
     raise typer.Exit(1 if tally.failures else 0)
 
 
 def _compare_tables(
-    shop: Shop, env_id: str, levels: Sequence[int], played: Sequence[tuple[Job, Record]], tally: Tally
+    shop: Shop, policies: Policies, levels: Sequence[int], played: Sequence[tuple[Job, Record]], tally: Tally
 ) -> None:
-    table = tabulate(env_id, 1, [record for _, record in played])
+    env_id, table = policies.info.env_id, tabulate(policies, 1, [record for _, record in played])
     judge(table, levels)
     tally.failures += [f"{env_id}: {failure}" for failure in table.failures]
     print(markdown(table, levels), end="\n\n")
-    for line in _differences(env_id, table, tabulate(env_id, 1, [templated(shop, job) for job, _ in played])):
+    for line in _differences(policies, table, tabulate(policies, 1, [templated(shop, job) for job, _ in played])):
         print(line)
         tally.failures += [line] * line.endswith("(FAILED)")
     print(f"{env_id}: {len(table.failures)} bounds failed\n" if table.failures else f"{env_id}: sound\n", flush=True)
@@ -215,4 +217,4 @@ def _print(tally: Tally, figures: str, episodes: int, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(typer.run(main))
+    typer.run(main)

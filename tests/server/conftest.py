@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 import httpx
@@ -19,6 +17,10 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.app import create_app, server_config
 from ecom_rlve.server.settings import Settings
+
+Listening = Callable[[uvicorn.Config], AbstractContextManager[str]]
+NEVER_S = 120.0
+"""After which a test gives up on what a server should have done; what it does takes no part of it."""
 
 
 class Clock:
@@ -70,24 +72,18 @@ class Http:
 class Running:
     """A server on a port of this machine."""
 
-    def __init__(self, app: FastAPI, port: int) -> None:
+    def __init__(self, app: FastAPI, url: str) -> None:
         self.service = app.state.service
-        self.port = port
-        self.http = f"http://127.0.0.1:{port}"
-        self.ws = f"ws://127.0.0.1:{port}/ws"
+        self.port = int(url.rpartition(":")[2])
+        self.http = url
+        self.ws = f"{url.replace('http', 'ws')}/ws"
 
-    def until(self, condition: Callable[[], bool], seconds: float = 5.0) -> None:
+    def until(self, condition: Callable[[], bool]) -> None:
         """Wait for something that the server does in its own time."""
-        deadline = time.monotonic() + seconds
+        deadline = time.monotonic() + NEVER_S
         while not condition():
             assert time.monotonic() < deadline, "the server did not get there in time"
             time.sleep(0.01)
-
-
-@pytest.fixture(scope="session")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
-    """A small procedural shop."""
-    return Shop.open("synthetic:400:0", tmp_path_factory.mktemp("catalog"))
 
 
 @pytest.fixture
@@ -97,9 +93,16 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def api(shop: Shop, clock: Clock) -> Iterator[Callable[..., Http]]:
+def runner() -> Iterator[asyncio.Runner]:
+    """The event loop of the servers in process; in its place another test module may put one of its own."""
+    with asyncio.Runner() as runner:
+        yield runner
+
+
+@pytest.fixture
+def api(shop: Shop, clock: Clock, runner: asyncio.Runner) -> Iterator[Callable[..., Http]]:
     """Make in-process clients of servers with the given settings."""
-    with asyncio.Runner() as runner, ExitStack() as stack:
+    with ExitStack() as stack:
 
         def made(voice: Voice | None = None, **settings: Any) -> Http:
             http = Http(create_app(Settings(**settings), shop=shop, now=clock, voice=voice), runner)
@@ -116,29 +119,22 @@ def http(api: Callable[..., Http]) -> Http:
 
 
 @contextmanager
-def _running(shop: Shop, voice: Voice | None = None, **settings: Any) -> Iterator[Running]:
+def _running(listening: Listening, shop: Shop, **settings: Any) -> Iterator[Running]:
     chosen = Settings(**settings)
-    app = create_app(chosen, shop=shop, voice=voice)
-    with closing(socket.create_server(("127.0.0.1", 0))) as listener:
-        server = uvicorn.Server(server_config(app, chosen, log_config=None))
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
-        thread.start()
-        try:
-            yield Running(app, listener.getsockname()[1])
-        finally:
-            server.should_exit = True
-            thread.join()
+    app = create_app(chosen, shop=shop)
+    with listening(server_config(app, chosen, log_config=None)) as url:
+        yield Running(app, url)
 
 
 @pytest.fixture(scope="session")
-def server(shop: Shop) -> Iterator[Running]:
+def server(listening: Listening, shop: Shop) -> Iterator[Running]:
     """A running server with the default settings."""
-    with _running(shop) as running:
+    with _running(listening, shop) as running:
         yield running
 
 
 @pytest.fixture
-def serve(shop: Shop) -> Iterator[Callable[..., Running]]:
+def serve(listening: Listening, shop: Shop) -> Iterator[Callable[..., Running]]:
     """Make running servers with the given settings."""
     with ExitStack() as stack:
-        yield lambda **settings: stack.enter_context(_running(shop, **settings))
+        yield lambda **settings: stack.enter_context(_running(listening, shop, **settings))

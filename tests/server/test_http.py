@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EnvironmentInfo, EpisodeState, ErrorResponse, StepResponse
 
 HELLO = {"assistant_message": "Hello, let me look."}
+CLOSED = {"kind": "close", "items": [], "attributes": [], "title": "", "says": {}, "intent": ""}
 FAREWELL = {"answer": {"done": True}}
 PROSE = {"text": "I would rather talk."}
 
@@ -88,7 +90,7 @@ def test_an_address_may_fix_the_environment(http: Any, prefix: str) -> None:
 def another_environment(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Register a second environment for one test."""
     cart = environments()["CART"]
-    other = type("Other", (type(cart),), {"id": "OTHER"})()
+    other = type("Other", (type(cart),), {"about": replace(cart.about, id="OTHER")})()
     monkeypatch.setattr(registry, "environments", lambda: {"CART": cart, "OTHER": other})
     registry.environment.cache_clear()
     yield "OTHER"
@@ -431,3 +433,14 @@ def test_the_goal_is_told_only_after_the_end_and_only_where_revealed(api: Any) -
         http.reset(env_id="CART", seed=1, episode_id="E")
         assert "goal" not in http.step("E", HELLO).json()["observation"].get("result", {})
         assert (http.step("E", FAREWELL).json()["observation"]["result"].get("goal") is not None) is reveal
+
+
+def test_acts_are_told_only_where_disclosed_and_such_episodes_count_for_nothing(api: Any) -> None:
+    for disclose in (False, True):
+        http = api(disclose_acts=disclose)
+        opened = http.reset(env_id="CART", episode_id="E")
+        (said,) = opened["metadata"].get("acts", [{"kind": "not told"}])
+        assert said["kind"] == ("open" if disclose else "not told")
+        assert http.step("E", FAREWELL).json()["metadata"].get("acts", []) == ([CLOSED] if disclose else [])
+        counted = [each["counted"] for each in http.service.runs.curriculum("default").export()["frontiers"]]
+        assert sum(counted) == (0 if disclose else 1)

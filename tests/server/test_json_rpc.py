@@ -45,8 +45,8 @@ def test_the_tools_are_listed_of_one_environment_or_of_all(http: Any) -> None:
     of_all = ask(http, request)["result"]["tools"]
     of_cart = ask(http, {**request, "params": {"env_id": "e_cart"}})["result"]["tools"]
     assert ask(http, request, "/envs/CART/mcp")["result"]["tools"] == of_cart
-    assert [tool["name"] for tool in of_cart] == list(environments()["CART"].tool_names)
+    assert [tool["name"] for tool in of_cart] == list(environments()["CART"].about.tool_names)
     names = [tool["name"] for tool in of_all]
     assert len(names) == len(set(names))
-    assert set(names) == {name for each in environments().values() for name in each.tool_names}
+    assert set(names) == {name for each in environments().values() for name in each.about.tool_names}
     assert all(tool["inputSchema"]["type"] == "object" and tool["description"] for tool in of_all)

@@ -99,7 +99,7 @@ def test_nothing_is_made_that_nobody_wants(ahead: int, spec: EpisodeSpec) -> Non
     asyncio.run(dealt())
 
 
-def test_closing_gives_up_what_is_under_way() -> None:
+def test_closing_gives_up_what_is_under_way(hurried: asyncio.Runner) -> None:
     async def closed() -> None:
         started = asyncio.Event()
 
@@ -112,4 +112,4 @@ def test_closing_gives_up_what_is_under_way() -> None:
         await started.wait()
         await asyncio.wait_for(openings.aclose(), 1)
 
-    asyncio.run(closed())
+    hurried.run(closed())

@@ -6,19 +6,23 @@ import asyncio
 import json
 import socket
 import threading
-import time
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import httpx
 import pytest
 import websockets
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import ClientConnection
+from websockets.sync.client import connect as connect_within
 
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.server.transport import websocket
 
+NEVER_S = 120.0
+"""After which a test gives up on an answer; none of them takes a part of it."""
+connect = partial(connect_within, open_timeout=NEVER_S, ping_interval=None)
 HELLO = {"type": "step", "data": {"assistant_message": "Hello, let me look."}}
 PROSE = {"type": "step", "data": {"text": "I would rather talk."}}
 STATE = {"type": "state"}
@@ -31,7 +35,7 @@ def reset(**data: Any) -> dict[str, Any]:
 def ask(peer: ClientConnection, frame: Any) -> Any:
     """Send a frame (an object, or raw text or bytes) and return the answer."""
     peer.send(frame if isinstance(frame, str | bytes) else json.dumps(frame))
-    return json.loads(peer.recv(timeout=5))
+    return json.loads(peer.recv(timeout=NEVER_S))
 
 
 def refused(peer: ClientConnection, frame: Any) -> Any:
@@ -66,7 +70,7 @@ def test_an_episode_in_frames(peer: ClientConnection) -> None:
     )
     peer.send('{"type": "close"}')
     with pytest.raises(ConnectionClosed) as closed:
-        peer.recv(timeout=5)
+        peer.recv(timeout=NEVER_S)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1000
 
@@ -82,7 +86,7 @@ def test_before_a_reset_steps_and_states_are_errors_but_the_tools_can_be_listed(
         assert data["message"].startswith("NOT_RESET: ")
     listed = ask(peer, {"type": "step", "data": {"type": "list_tools"}})
     tools = listed["data"]["observation"]["tools"]
-    assert {tool["name"] for tool in tools} >= set(environments()["CART"].tool_names)
+    assert {tool["name"] for tool in tools} >= set(environments()["CART"].about.tool_names)
     assert all(set(tool) == {"name", "description", "input_schema"} for tool in tools)
 
 
@@ -144,13 +148,13 @@ def test_one_answer_per_frame_in_order(peer: ClientConnection) -> None:
     frames = [reset(), HELLO, {"type": "no"}, STATE, PROSE]
     for frame in frames:
         peer.send(json.dumps(frame))
-    kinds = [json.loads(peer.recv(timeout=5))["type"] for _ in frames]
+    kinds = [json.loads(peer.recv(timeout=NEVER_S))["type"] for _ in frames]
     assert kinds == ["observation", "observation", "error", "state", "observation"]
 
 
 def test_an_episode_on_a_socket_can_be_read_over_http_and_goes_with_the_socket(server: Any) -> None:
     def status(episode_id: str) -> int:
-        return httpx.get(f"{server.http}/state", params={"episode_id": episode_id}).status_code
+        return httpx.get(f"{server.http}/state", params={"episode_id": episode_id}, timeout=None).status_code
 
     with connect(server.ws) as peer:
         ask(peer, reset(episode_id="first"))
@@ -194,10 +198,10 @@ def test_the_address_may_fix_the_environment(server: Any) -> None:
     with connect(f"{base}/envs/e_cart/ws") as peer:
         assert ask(peer, {"type": "reset"})["data"]["metadata"]["env_id"] == "CART"
     with connect(f"{base}/envs/CRAT/ws") as peer:
-        assert json.loads(peer.recv(timeout=5))["data"]["token"] == "UNKNOWN_ENV"
+        assert json.loads(peer.recv(timeout=NEVER_S))["data"]["token"] == "UNKNOWN_ENV"
         peer.send("{}")
         with pytest.raises(ConnectionClosed) as closed:
-            peer.recv(timeout=5)
+            peer.recv(timeout=NEVER_S)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1008
 
@@ -223,7 +227,8 @@ def test_a_token_guards_the_handshake(serve: Any) -> None:
 def test_a_capacity_refusal_reaches_every_client(
     serve: Any, monkeypatch: pytest.MonkeyPatch, speaks_first: bool
 ) -> None:
-    monkeypatch.setattr(websocket, "REFUSAL_WAIT_S", 0.2)
+    # Whoever speaks is not waited for any longer; nobody who does not is worth more than a moment.
+    monkeypatch.setattr(websocket, "REFUSAL_WAIT_S", NEVER_S if speaks_first else 0.05)
     server = serve(max_sessions=1)
     with connect(server.ws) as holder:
         ask(holder, reset())
@@ -231,13 +236,13 @@ def test_a_capacity_refusal_reaches_every_client(
             with connect(server.ws) as peer:
                 if speaks_first:
                     peer.send(json.dumps(reset()))
-                data = json.loads(peer.recv(timeout=5))["data"]
+                data = json.loads(peer.recv(timeout=NEVER_S))["data"]
                 assert (data["code"], data["active_sessions"], data["max_sessions"]) == ("CAPACITY_REACHED", 1, 1)
                 with pytest.raises(ConnectionClosed) as closed:
-                    peer.recv(timeout=5)
+                    peer.recv(timeout=NEVER_S)
                 assert closed.value.rcvd is not None
                 assert closed.value.rcvd.code == 1013
-        assert httpx.post(f"{server.http}/reset").status_code == 503
+        assert httpx.post(f"{server.http}/reset", timeout=None).status_code == 503
         assert ask(holder, HELLO)["type"] == "observation"
     server.until(lambda: server.service.sessions.active == 0)
     with connect(server.ws) as peer:
@@ -248,27 +253,35 @@ def test_a_connection_takes_its_place_before_any_reset(serve: Any) -> None:
     server = serve(max_sessions=1)
     with connect(server.ws) as holder:
         assert refused(holder, STATE)["token"] == "NOT_RESET"
-        assert httpx.post(f"{server.http}/reset").status_code == 503
+        assert httpx.post(f"{server.http}/reset", timeout=None).status_code == 503
 
 
-def test_a_half_open_socket_is_found_by_ping_and_an_answering_one_lives(serve: Any) -> None:
-    server = serve(ws_ping_interval_s=0.1, ws_ping_timeout_s=0.3, idle_ttl_s=0.2)
-    with connect(server.ws, ping_interval=None) as alive:
+def test_a_half_open_socket_is_found_by_ping(serve: Any) -> None:
+    server = serve(ws_ping_interval_s=0.1, ws_ping_timeout_s=0.1)
+    with socket.create_connection(("127.0.0.1", server.port), timeout=NEVER_S) as silent:
+        silent.sendall(
+            b"GET /ws HTTP/1.1\r\nHost: shop\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
+        )
+        assert silent.recv(4096).startswith(b"HTTP/1.1 101 ")
+        while silent.recv(4096):
+            pass
+    server.until(lambda: server.service.sessions.active == 0)
+
+
+def test_an_answering_socket_is_never_idle(serve: Any) -> None:
+    """Its episode outlives one that was begun later, over HTTP, and left alone."""
+    server = serve(ws_ping_interval_s=0.05, ws_ping_timeout_s=NEVER_S, idle_ttl_s=0.1)
+    with connect(server.ws) as alive:
         ask(alive, reset())
-        with socket.create_connection(("127.0.0.1", server.port)) as silent:
-            silent.sendall(
-                b"GET /ws HTTP/1.1\r\nHost: shop\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n"
-            )
-            server.until(lambda: server.service.sessions.active == 2)
-            server.until(lambda: server.service.sessions.active == 1)
-        time.sleep(0.5)
+        assert httpx.post(f"{server.http}/reset", timeout=None).status_code == 200
+        server.until(lambda: server.service.sessions.readable == 1)
         assert ask(alive, HELLO)["type"] == "observation"
 
 
 def test_256_sockets_need_few_threads_and_do_not_mix(server: Any) -> None:
     async def play(seed: int) -> None:
-        async with websockets.connect(server.ws, compression=None) as peer:
+        async with websockets.connect(server.ws, compression=None, open_timeout=NEVER_S) as peer:
             for frame in (reset(seed=seed, include=[]), HELLO):
                 await peer.send(json.dumps(frame))
                 data = json.loads(await peer.recv())["data"]
@@ -289,7 +302,7 @@ def test_a_large_catalog_is_served_by_a_bounded_pool(serve: Any) -> None:
     server = serve(pool_above_products=0, pool_threads=2)
 
     async def play(seed: int) -> str:
-        async with websockets.connect(server.ws, compression=None) as peer:
+        async with websockets.connect(server.ws, compression=None, open_timeout=NEVER_S) as peer:
             await peer.send(json.dumps(reset(seed=seed, include=[])))
             await peer.recv()
             await peer.send(json.dumps(HELLO))

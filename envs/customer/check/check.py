@@ -63,9 +63,9 @@ from ecom_rlve.envs.customer.check.sheet import COVER, Sheet, folded, phrases_in
 from ecom_rlve.envs.customer.check.values import shape_of
 from ecom_rlve.envs.customer.hearing.question_words import COMMON_WORDS
 from ecom_rlve.envs.customer.outcome import Finding, Outcome
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact
 from ecom_rlve.envs.language.phrases import LABELS
-from ecom_rlve.envs.scenario import Scenario
 
 _MARKUP = re.compile(
     r"[{}\[\]<>|\\_*#`~^=@]|https?:|www\.|[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufffd]"
@@ -84,15 +84,15 @@ _REFUSE_NOTHING = (INDIFFERENT, UNKNOWING, ALL_TOLD)
 class WordingCheck:
     """Whether a text words the given acts. Built from them and from what the customer could say; does not change."""
 
-    def __init__(self, acts: Sequence[Act], scenarios: Sequence[Scenario[Any]], template_text: str) -> None:
-        """``scenarios`` are those of all errands of the customer, as they stand right after the acts were chosen."""
+    def __init__(self, acts: Sequence[Act], intents: Sequence[Intent[Any]], template_text: str) -> None:
+        """``intents`` are those of all errands of the customer, as they stand right after the acts were chosen."""
         self._acts = tuple(acts)
-        self._shop = scenarios[0].world.shop
+        self._shop = intents[0].world.shop
         self._most_letters = min(_MOST_LETTERS, max(160, 2 * len(template_text) + 80))
         # An act in sentences of its environment may hold things of which nothing is said yet.
         self._mentions = [mention for act in acts for mention in act.mentions if mention.facts or act.bank is None]
-        slots = [slot for scenario in scenarios for slot in scenario.slots]
-        subjects = [subject for scenario in scenarios for subject in scenario.subjects]
+        slots = [slot for intent in intents for slot in intent.slots]
+        subjects = [subject for intent in intents for subject in intent.subjects]
         self._categories = tuple(dict.fromkeys(subject.category for subject in subjects if subject.category))
         nouns = dict.fromkeys(folded(text) for subject in subjects for text in (subject.singular, subject.plural))
         everything = (*nouns, *self._shop.derive(nouns_of_goods))
@@ -105,10 +105,10 @@ class WordingCheck:
         placed = placed_words(self._acts).union(*map(words_about, told))
         self._forbidden = forbidden_by(slots, told, placed)
         self._forbidden |= dict.fromkeys(nouns, "item")
-        self._uncounted = uncounted_in(scenarios, told)
+        self._uncounted = uncounted_in(intents, told)
         self._unsaid_names = unsaid_names(slots, told, [name for act in self._acts for name in act.attributes])
         kinds = [slot.fact.kind for slot in slots if slot.fact.kind] + [
-            kind for each in scenarios for kind in each.unknown
+            kind for each in intents for kind in each.unknown
         ]
         self._kinds = {kind.name: kind for kind in kinds}
         labels = [word for kind in kinds for word in WORD.findall(kind.label.casefold())]
@@ -118,7 +118,7 @@ class WordingCheck:
         self._told_words = frozenset(word for fact in named for name in names_of_fact(fact) for word in name.split())
         self._order_ids = frozenset(
             name.casefold()
-            for order in scenarios[0].world.__dict__.get("orders", ())
+            for order in intents[0].world.__dict__.get("orders", ())
             for name in (order.order_id, *(line.line_id for line in order.lines))
         )
 

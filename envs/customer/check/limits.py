@@ -18,10 +18,10 @@ from ecom_rlve.envs.customer.check.lexicon import (
 )
 from ecom_rlve.envs.customer.check.sheet import Sheet, folded
 from ecom_rlve.envs.customer.check.values import NAMES, shape_of
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact
 from ecom_rlve.envs.language.phrases import LABELS, spellings
-from ecom_rlve.envs.scenario import Scenario
 
 COUNTING = re.compile(
     r"\b(?P<count>an?|one|single|(?:couple|pair|set|bunch|lots?) of|few|several|some|many|both|more|these|those)\s+"
@@ -96,12 +96,12 @@ def unsaid_names(slots: Sequence[Slot], told: Sequence[Fact], attributes: Sequen
     return tuple(dict.fromkeys(value for value in values if value in NAMES and value not in spoken_of))
 
 
-def uncounted_in(scenarios: Sequence[Scenario[Any]], told: Sequence[Fact]) -> frozenset[str]:
+def uncounted_in(intents: Sequence[Intent[Any]], told: Sequence[Fact]) -> frozenset[str]:
     """Return the nouns of things of which a quantity is wanted and not told now."""
     return frozenset(
-        folded(scenario.subjects[slot.item].singular)
-        for scenario in scenarios
-        for slot in scenario.slots
+        folded(intent.subjects[slot.item].singular)
+        for intent in intents
+        for slot in intent.slots
         if shape_of(slot.fact) == "count" and slot.fact not in told
     )
 

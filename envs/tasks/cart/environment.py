@@ -3,34 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.parts.scores import unit_f1
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.cart.goal import (
     CartGoal,
     WantedItem,
     draw_products,
-    draw_stockout_plan,
     draw_wishes,
-    first_of_kinds,
     history_of,
     item_facts,
     items_at,
     most_items,
-    shown_of_kind,
-    stockout_plan,
-    unreserved,
-    variant_fact,
 )
+from ecom_rlve.envs.tasks.cart.stockout import draw_stockout
+from ecom_rlve.envs.tasks.cart.visit_history import candidates
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -44,24 +40,29 @@ _BRIEF = (
 )
 
 
-class CartEnvironment(Environment[CartGoal]):
+class CartEnvironment(Environment, Errand[CartGoal]):
     """Cart building."""
 
-    id = "CART"
-    title = "Cart building"
-    version = "1"
-    errand = "my cart"
-    tool_names = (
-        "catalog_search",
-        "catalog_get_variants",
-        "cart_add",
-        "cart_view",
-        "cart_set_quantity",
-        "cart_remove",
-        "user_get_visit_history",
-        "ask_user",
+    about = About(
+        id="CART",
+        title="Cart building",
+        version="1",
+        called="my cart",
+        tool_names=(
+            "catalog_search",
+            "catalog_get_variants",
+            "cart_add",
+            "cart_view",
+            "cart_set_quantity",
+            "cart_remove",
+            "user_get_visit_history",
+            "ask_user",
+        ),
+        answer=Answer,
+        axes=("p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool"),
+        candidates=lambda axes: candidates(items_at(axes.d)),
+        needs="leaf categories with six products that what is known of them tells apart",
     )
-    answer = Answer
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
@@ -70,7 +71,7 @@ class CartEnvironment(Environment[CartGoal]):
         most = shop.derive(most_items)
         return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= most), default=-1)
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[CartGoal]:
+    def draw(self, world: World, streams: Streams) -> Scenario:
         shop, axes = world.shop, world.axes
         drawn, redraws = draw_products(shop, items_at(axes.d), streams.stream("products"), world.split)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
@@ -82,21 +83,24 @@ class CartEnvironment(Environment[CartGoal]):
             for fact in item_facts(wanted, description)
         ]
         kinds = [shop.catalog.category_of(row) for row, _ in drawn]
-        return Scenario(
+        intent = Intent(
+            self,
             goal=CartGoal(items),
             world=world,
             subjects=tuple(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),
             slots=tuple(slots),
-            stockout=draw_stockout_plan(items, axes, streams.stream("stockout plan")),
+            streams=streams,
+            stockout=draw_stockout(items, axes, streams.stream("stockout plan")),
             redraws=redraws,
         )
+        return single(intent)
 
-    def review(self, scenario: Scenario[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
-        cart = scenario.world.errand_cart
-        wanted = {item.row: at for at, item in enumerate(scenario.goal.items) if item is not None}
+    def review(self, intent: Intent[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+        cart = intent.world.errand_cart
+        wanted = {item.row: at for at, item in enumerate(intent.goal.items) if item is not None}
         wrong: set[tuple[int, str]] = set()
         for row, at in wanted.items():
-            item, lines = scenario.goal.items[at], [line for line in cart if line.row == row]
+            item, lines = intent.goal.items[at], [line for line in cart if line.row == row]
             assert item is not None
             if item.variant is not None and any(line.variant != item.variant for line in lines):
                 wrong.add((at, "variant"))
@@ -104,65 +108,20 @@ class CartEnvironment(Environment[CartGoal]):
                 wrong.add((at, "quantity"))
         stray = any(line.row not in wanted for line in cart)
         is_complete = not wrong and not stray and wanted.keys() <= {line.row for line in cart}
-        slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
+        slots = tuple(slot for slot in intent.slots if (slot.item, slot.name) in wrong)
         return Review(slots, stray, is_complete)
 
-    def verify(self, scenario: Scenario[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - the protocol's
-        f1 = unit_f1(*_units(scenario))
-        return Verdict(2 * f1 - 1, f1 == Fraction(1), scenario.world.cart_ids())
+    def verify(self, intent: Intent[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - the protocol's
+        f1 = unit_f1(*_units(intent))
+        return Verdict(2 * f1 - 1, f1 == Fraction(1), intent.world.cart_ids())
 
-    def after_results(self, scenario: Scenario[CartGoal]) -> None:
-        plan, world = stockout_plan(scenario), scenario.world
-        if plan.fired:
-            return
-        items = {item.row: item for item in scenario.goal.items if item is not None}
-        hit = scenario.goal.items[plan.item] if plan.hits else None
-        rows = unreserved(world) if hit is None else [hit.row]
-        if plan.kind == "variant":
-            for row in rows:
-                # Of a wanted product of which any variant counts, the one that is taken unasked stays.
-                wanted = (items[row].variant or world.variants(row)[0]) if row in items else None
-                plan.sell_variants(world, row, wanted)
-        else:
-            for row in first_of_kinds(world, rows):
-                plan.sell_products(world, *shown_of_kind(scenario, row))
-
-    def sold_out_item(self, scenario: Scenario[CartGoal]) -> int | None:
-        plan = stockout_plan(scenario)
-        return plan.item if plan.fired and plan.hits and not plan.is_settled else None
-
-    def knows_stockout(self, scenario: Scenario[CartGoal]) -> bool:
-        missing = self.sold_out_item(scenario)
-        item = None if missing is None else scenario.goal.items[missing]
-        if item is None:
-            return False
-        seen = scenario.world.stockouts_seen
-        return item.row in seen or (item.variant is not None and item.variant.id in seen)
-
-    def fall_back(self, scenario: Scenario[CartGoal], item: int) -> Act:
-        plan, wanted = stockout_plan(scenario), scenario.goal.items[item]
-        assert wanted is not None
-        subject = scenario.subjects[item]
-        plan.is_settled = True
-        if plan.leave_out:
-            _replace_item(scenario, item, None, keep=())
-            return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),))
-        if plan.fallback_variant is not None:
-            fact = variant_fact(plan.fallback_variant)
-            _replace_item(scenario, item, replace(wanted, variant=plan.fallback_variant), keep=None, fact=fact)
-            return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural, (fact,)),))
-        assert plan.fallback_row is not None
-        _replace_item(scenario, item, WantedItem(plan.fallback_row, None, wanted.quantity), keep=("quantity",))
-        title = scenario.world.title(plan.fallback_row)
-        return Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),), title=title)
-
-    def solve(self, scenario: Scenario[CartGoal]) -> dict[str, Any]:
-        world, most = scenario.world, scenario.world.axes.b_tool
-        missing = self.sold_out_item(scenario)
+    def solve(self, intent: Intent[CartGoal]) -> dict[str, Any]:
+        world, most = intent.world, intent.world.axes.b_tool
+        missing = None if intent.stockout is None else intent.stockout.missing(intent)
         if missing is not None:
-            noun = scenario.subjects[missing].singular
+            noun = intent.subjects[missing].singular
             return {"assistant_message": f"The {noun} is sold out. What should I take instead?"}
-        items = [item for item in scenario.goal.items if item is not None]
+        items = [item for item in intent.goal.items if item is not None]
         calls = [
             {"name": "catalog_search", "args": search_showing(world, item.row)}
             for item in items
@@ -181,8 +140,8 @@ class CartEnvironment(Environment[CartGoal]):
             return {"tool_calls": adds[:most]}
         return {"tool_calls": adds, "answer": {"done": True}}
 
-    def goal_json(self, scenario: Scenario[CartGoal]) -> dict[str, Any]:
-        ids = scenario.world.shop.catalog.ids
+    def goal_json(self, intent: Intent[CartGoal]) -> dict[str, Any]:
+        ids = intent.world.shop.catalog.ids
         return {
             "items": [
                 {
@@ -190,39 +149,19 @@ class CartEnvironment(Environment[CartGoal]):
                     "variant_id": item.variant.id if item.variant else None,
                     "quantity": item.quantity,
                 }
-                for item in scenario.goal.items
+                for item in intent.goal.items
                 if item is not None
             ]
         }
 
 
-def _replace_item(
-    scenario: Scenario[CartGoal],
-    item: int,
-    wanted: WantedItem | None,
-    *,
-    keep: tuple[str, ...] | None,
-    fact: Fact | None = None,
-) -> None:
-    """Put another wish in an item's place; of its slots only those named in ``keep`` (None: all) stay valid."""
-    items = list(scenario.goal.items)
-    items[item] = wanted
-    scenario.goal = CartGoal(tuple(items))
-    slots = []
-    for slot in scenario.slots:
-        if slot.item != item or keep is None or slot.name in keep:
-            replaced = slot.item == item and fact is not None and slot.name == fact.slot
-            slots.append(Slot(item, fact) if replaced and fact is not None else slot)
-    scenario.slots = tuple(slots)
-
-
-def _units(scenario: Scenario[CartGoal]) -> tuple[dict[tuple[int, str], int], dict[tuple[int, str], int]]:
+def _units(intent: Intent[CartGoal]) -> tuple[dict[tuple[int, str], int], dict[tuple[int, str], int]]:
     """Return wanted and given units by (product, variant); the variant of an item that wants none counts as any."""
-    items = [item for item in scenario.goal.items if item is not None]
+    items = [item for item in intent.goal.items if item is not None]
     is_free = {item.row for item in items if item.variant is None}
     wanted = {(item.row, item.variant.id if item.variant else ""): item.quantity for item in items}
     given: Counter[tuple[int, str]] = Counter()
-    for line in scenario.world.errand_cart:
+    for line in intent.world.errand_cart:
         given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
     return wanted, dict(given)
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 
@@ -11,15 +9,13 @@ from numpy.random import Generator
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.difficulty import Axes, logistic
+from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.description import describe, facts_of
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tasks.cart.targets import eligible_row
 from ecom_rlve.envs.tasks.cart.visit_history import draw_history
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.variants import Variant
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY, Split
@@ -30,7 +26,6 @@ _LEAST_OF_A_KIND = 6
 """Products that a category needs to serve as a kind of item."""
 _REDRAWS = 50
 _MOST_UNITS = 4
-_LEAVE_OUT = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,18 +46,19 @@ class CartGoal:
     items: tuple[WantedItem | None, ...]
 
 
-def _p_variant(d: int) -> float:
+def variant_probability(d: int) -> float:
+    """Probability that an item is wanted in one variant: σ((d - 2) / 1.5) (SPEC §3)."""
     return logistic((d - 2) / 1.5)
+
+
+def many_probability(d: int) -> float:
+    """Probability that an item is wanted more than once: min(0.5, 0.1·d) (SPEC §3)."""
+    return min(0.5, 0.1 * d)
 
 
 def items_at(d: int) -> int:
     """Number of wanted products: min(5, 1 + d // 3) (SPEC §3)."""
     return min(5, 1 + d // 3)
-
-
-def stockout_plan(scenario: Scenario[CartGoal]) -> StockoutPlan:
-    assert scenario.stockout is not None
-    return scenario.stockout
 
 
 def most_items(shop: Shop) -> int:
@@ -115,8 +111,8 @@ def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     items = []
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
         variants = world.variants(row)
-        chosen = variants[int(variant * len(variants))] if has_variant < _p_variant(d) else None
-        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < min(0.5, 0.1 * d) else 1
+        chosen = variants[int(variant * len(variants))] if has_variant < variant_probability(d) else None
+        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < many_probability(d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
 
@@ -130,51 +126,3 @@ def item_facts(item: WantedItem, description: tuple[Constraint, ...]) -> tuple[F
 def variant_fact(variant: Variant) -> Fact:
     unit = ATTRIBUTES[variant.attribute].unit
     return Fact("variant", Constraint(variant.attribute, Op.EQ, variant.value), unit)
-
-
-def draw_stockout_plan(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> StockoutPlan:
-    draws = rng.random(5).tolist()
-    hits, item = draws[0] < axes.p_oos, int(draws[1] * len(items))
-    has_variant = items[item].variant is not None if hits else draws[4] < _p_variant(axes.d)
-    return StockoutPlan(
-        hits=hits,
-        item=item,
-        kind="variant" if has_variant and draws[2] < 0.5 else "product",
-        leave_out=len(items) > 2 and draws[3] < _LEAVE_OUT,
-    )
-
-
-def unreserved(world: World) -> list[int]:
-    """Return what was shown, without kinds that other errands are about."""
-    category_of, reserved = world.shop.catalog.category_of, world.reserved_kinds
-    return [row for row in world.shown if category_of(row).name not in reserved] if reserved else list(world.shown)
-
-
-def first_of_kinds(world: World, rows: Iterable[int]) -> list[int]:
-    """Return the first row of each category among ``rows``, in their order."""
-    firsts: dict[int, int] = {}
-    for row in rows:
-        firsts.setdefault(int(world.shop.catalog.category_codes[row]), row)
-    return list(firsts.values())
-
-
-def shown_of_kind(scenario: Scenario[CartGoal], row: int) -> tuple[int | None, list[int]]:
-    """Return the wanted row of a row's kind, and the shown products of that kind that could replace it.
-
-    The latter are unwanted, in stock, in no cart, and told apart by their titles.
-    """
-    world = scenario.world
-    catalog, codes = world.shop.catalog, world.shop.catalog.category_codes
-    item = next((item for item in scenario.goal.items if item and codes[item.row] == codes[row]), None)
-    wanted, units = (item.row, item.quantity) if item else (None, 1)
-    held = {line.row for line in world.cart}
-    shown = [other for other in world.shown if codes[other] == codes[row]]
-    titles = Counter(world.title(other) for other in shown)
-    return wanted, [
-        other
-        for other in shown
-        if other != wanted
-        and other not in held
-        and catalog.column("stock").values[other] >= units
-        and titles[world.title(other)] == 1
-    ]

@@ -10,7 +10,19 @@ from numpy.random import Generator
 from ecom_rlve.streams import in_random_order
 
 _FAMILY = 3
+_HELD = 0.5
+"""Probability that a target's family holds it."""
 _TRIES = 40
+
+
+def families(targets: int) -> int:
+    """Return how many families a history has: max(4, 2n + 2), at least half of them without a target."""
+    return max(4, 2 * targets + 2)
+
+
+def candidates(targets: int) -> float:
+    """Return 1 / (the probability that an entry picked blindly is the target of a history that may hold it)."""
+    return families(targets) * _FAMILY / _HELD
 
 
 def draw_history(
@@ -21,19 +33,19 @@ def draw_history(
 ) -> tuple[int, ...]:
     """Return the rows of a visit history in the order shown.
 
-    One family per target (a row and its category), holding it with probability ½, and others without a target, up to
-    max(4, 2n + 2) families. ``kinds`` are the categories that families may have; ``pick(category)`` returns a random
-    eligible row, the same way for every family. A family is smaller where its kind has too few distinct rows.
+    One family per target (a row and its category), holding it with probability ½, and others without a target.
+    ``kinds`` are the categories that families may have; ``pick(category)`` returns a random eligible row, the same way
+    for every family. A family is smaller where its kind has too few distinct rows.
     """
     taken = {row for row, _ in targets}
-    families = max(4, 2 * len(targets) + 2)
+    strangers = families(len(targets)) - len(targets)
     held = {category for _, category in targets}
     free = [kind for kind in kinds if kind not in held] or list(kinds)
-    order = list(islice(in_random_order(rng, len(free)), families - len(targets)))
-    others = [free[order[at % len(order)]] for at in range(families - len(targets))]
+    order = list(islice(in_random_order(rng, len(free)), strangers))
+    others = [free[order[at % len(order)]] for at in range(strangers)]
     rows: list[int] = []
     for number, category in enumerate([category for _, category in targets] + others):
-        family = [targets[number][0]] if number < len(targets) and rng.random() < 0.5 else []
+        family = [targets[number][0]] if number < len(targets) and rng.random() < _HELD else []
         for _ in range(_TRIES):
             if len(family) == _FAMILY:
                 break

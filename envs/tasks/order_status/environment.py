@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from fractions import Fraction
 from typing import Any, Literal
 
 from pydantic import Field
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.language.acts import Act, ActKind, Mention
-from ecom_rlve.envs.language.templates import bank
-from ecom_rlve.envs.scenario import Scenario
-from ecom_rlve.envs.tasks.order_status.goal import StatusGoal, scenario_in
+from ecom_rlve.envs.errand import Errand, Intent
+from ecom_rlve.envs.goal import Review, Verdict
+from ecom_rlve.envs.scenario import Scenario, single
+from ecom_rlve.envs.tasks.order_status.goal import StatusGoal, intent_in
 from ecom_rlve.envs.world.orders import MIN_KINDS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -30,30 +29,6 @@ _BRIEF = (
 )
 
 
-_ASKS_STATUS = bank(
-    "What is the status of {order}?",
-    "Could you check the status of {order}?",
-    plain=("I'd like to know the status of {order}.", "How is {order} coming along?"),
-    terse=("Status of {order}?", "How is {order} doing?"),
-    formal=("I would like to know the status of {order}.", "Kindly tell me the status of {order}."),
-    chatty=("I've been wondering how {order} is doing!", "Could you have a look how {order} is coming along?"),
-)
-_ASKS_ARRIVAL = bank(
-    "What is the status of {order}, and what is its date of arrival?",
-    "Could you check {order}: its status and the day it arrives or arrived?",
-    plain=("How is {order} coming along, and on what day is it or was it here?", "Status and arrival date of {order}?"),
-    terse=("Status and arrival date of {order}?", "{order}: status and arrival date?"),
-    formal=(
-        "I would like to know the status and the date of arrival of {order}.",
-        "Kindly tell me the status of {order} and its date of arrival.",
-    ),
-    chatty=(
-        "I've been wondering how {order} is doing and which day it is meant to be here!",
-        "Could you have a look how {order} is doing, and on what date it comes or came?",
-    ),
-)
-
-
 class StatusAnswer(Answer):
     """What the agent found."""
 
@@ -64,15 +39,20 @@ class StatusAnswer(Answer):
     eta_date: str | None = Field(default=None, max_length=32, description="Date of arrival, ISO 8601.")
 
 
-class StatusEnvironment(Environment[StatusGoal]):
+class StatusEnvironment(Environment, Errand[StatusGoal]):
     """Order tracking."""
 
-    id = "STATUS"
-    title = "Order tracking"
-    version = "1"
-    errand = "my order"
-    tool_names = ("order_list", "order_get", "ask_user")
-    answer = StatusAnswer
+    about = About(
+        id="STATUS",
+        title="Order tracking",
+        version="1",
+        called="my order",
+        tool_names=("order_list", "order_get", "ask_user"),
+        answer=StatusAnswer,
+        axes=("p_missing", "t_max", "p_noise", "h_orders", "b_tool"),
+        candidates=lambda axes: axes.h_orders,
+        needs="four leaf categories",
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
@@ -80,37 +60,27 @@ class StatusEnvironment(Environment[StatusGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return MAX_DIFFICULTY if len(shop.kinds(1)) >= MIN_KINDS else -1
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[StatusGoal]:
-        return scenario_in(world, streams)
+    def draw(self, world: World, streams: Streams) -> Scenario:
+        return single(intent_in(self, world, streams))
 
-    def opening(self, scenario: Scenario[StatusGoal], said: Collection[Slot]) -> Act:
-        goal, subject = scenario.goal, scenario.subjects[0]
-        facts = tuple(slot.fact for slot in scenario.slots if slot in said and not slot.is_essential)
-        return Act(
-            ActKind.OPEN,
-            (Mention(subject.singular, subject.plural, facts),),
-            bank=_ASKS_ARRIVAL if goal.wants_arrival else _ASKS_STATUS,
-            places=(("order", goal.reference.phrase), *goal.reference.protected),
-        )
-
-    def review(self, scenario: Scenario[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+    def review(self, intent: Intent[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         # The customer knows neither the order's id nor how it stands, so nothing the agent says can be judged by them.
         return Review()
 
-    def verify(self, scenario: Scenario[StatusGoal], answer: Answer | None) -> Verdict:
-        goal = scenario.goal
+    def verify(self, intent: Intent[StatusGoal], answer: Answer | None) -> Verdict:
+        goal = intent.goal
         if not isinstance(answer, StatusAnswer) or answer.selected_order_id != goal.order.order_id:
             return Verdict(Fraction(-1), correct=False)
         arrival = goal.order.arrival
         knows = (
-            goal.order.order_id in scenario.world.orders_read
+            goal.order.order_id in intent.world.orders_read
             and answer.order_status == goal.order.status.value
             and (not goal.wants_arrival or answer.eta_date == (arrival.isoformat() if arrival else None))
         )
         return Verdict(Fraction(int(knows)), correct=knows)
 
-    def solve(self, scenario: Scenario[StatusGoal]) -> dict[str, Any]:
-        order = scenario.goal.order
+    def solve(self, intent: Intent[StatusGoal]) -> dict[str, Any]:
+        order = intent.goal.order
         reads = [{"name": "order_get", "args": {"order_id": order.order_id}}]
         answer: dict[str, Any] = {
             "done": True,
@@ -118,13 +88,10 @@ class StatusEnvironment(Environment[StatusGoal]):
             "order_status": order.status.value,
             "eta_date": order.arrival.isoformat() if order.arrival else None,
         }
-        return {"tool_calls": [] if order.order_id in scenario.world.orders_read else reads, "answer": answer}
+        return {"tool_calls": [] if order.order_id in intent.world.orders_read else reads, "answer": answer}
 
-    def leaves_free(self, scenario: Scenario[StatusGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
-        return False
-
-    def goal_json(self, scenario: Scenario[StatusGoal]) -> dict[str, Any]:
-        goal = scenario.goal
+    def goal_json(self, intent: Intent[StatusGoal]) -> dict[str, Any]:
+        goal = intent.goal
         return {
             "order_id": goal.order.order_id,
             "status": goal.order.status.value,

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ecom_rlve.envs.difficulty import logistic
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.parts.remembered import (
@@ -22,7 +23,7 @@ from ecom_rlve.envs.parts.remembered import (
     with_article,
     word_fact,
 )
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.order_status.opening import opening
 from ecom_rlve.envs.world.orders import Order
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams
@@ -74,6 +75,8 @@ class Reference:
     """What it tells, for when it is asked again."""
     holds: Callable[[Order], bool]
     """Of which orders it is true."""
+    says: tuple[tuple[str, str], ...]
+    """The phrase as data: ``day`` and ``month`` in digits, ``total`` in integer cents, ``title``, ``item``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,23 +88,32 @@ class StatusGoal:
     reference: Reference
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[StatusGoal]:
+def indirect_probability(d: int) -> float:
+    """Probability that the customer does not name what the list of orders shows: σ((d - 2) / 1.5) (SPEC §3)."""
+    return logistic((d - 2) / 1.5)
+
+
+def intent_in(errand: Errand[StatusGoal], world: World, streams: Streams) -> Intent[StatusGoal]:
     """Return a question drawn from ``streams`` about one of the orders of a world."""
     which, arrival, is_indirect, form, line = streams.stream("target").random(5).tolist()
     order = world.orders[int(which * len(world.orders))]
-    if is_indirect < logistic((world.axes.d - 2) / 1.5):
+    if is_indirect < indirect_probability(world.axes.d):
         reference = _indirect(world, order, line)
     else:
         reference = (_by_day, _by_total, _by_title)[int(form * 3)](world, order, line)
     told = singled_out(_clues(world, order, reference), [other for other in world.orders if reference.holds(other)])
     facts = [clue.fact for clue in told]
     remembered = {fact.kind for fact in (*facts, reference.fact)}
-    return Scenario(
+    return Intent(
+        errand,
         goal=StatusGoal(order, arrival < 0.5, reference),
         world=world,
         subjects=(Subject("order", "orders", ""),),
         slots=(*(Slot(0, fact) for fact in facts), Slot(0, reference.fact, is_essential=True)),
+        streams=streams,
+        opening=opening,
         unknown=tuple(kind for kind in _KINDS if kind not in remembered),
+        fixed=(0,),
     )
 
 
@@ -127,6 +139,7 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
         (("date", day),),
         day_fact(_DAY, order.placed),
         lambda other: other.placed == order.placed,
+        (("day", str(order.placed.day)), ("month", str(order.placed.month))),
     )
 
 
@@ -138,6 +151,7 @@ def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: AR
         (("money", total),),
         money_fact(_TOTAL, order.total_cents),
         lambda other: other.total_cents == order.total_cents,
+        (("total", str(order.total_cents)),),
     )
 
 
@@ -150,6 +164,7 @@ def _by_title(world: World, order: Order, line: float) -> Reference:
         (("title", f'"{title}"'),),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: any(_title(world, line.row) == title for line in other.lines),
+        (("title", title),),
     )
 
 
@@ -166,6 +181,7 @@ def _indirect(world: World, order: Order, line: float) -> Reference:
         (("date", month),) if names_month else (),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: has_kind(other) and (not names_month or other.placed.month == order.placed.month),
+        (("item", noun), *((("month", str(order.placed.month)),) if names_month else ())),
     )
 
 

@@ -32,6 +32,9 @@ class PolicyGoal:
     """The date or the price that the question names, as it is spelled; empty where it names none."""
     asked: str
     """The question in the customer's words."""
+    says: tuple[tuple[str, str], ...]
+    """The question as data: what the store calls its ``topic``, its ``form``, and what is given: a ``date`` (ISO 8601)
+    or ``money`` (integer cents)."""
     truth: Fraction | date
     unit: str
     """The rule's unit, ``USD`` for a share, ``date`` for a deadline."""
@@ -64,18 +67,22 @@ def posed(book: PolicyBook, question: Question, situation: Situation, today: dat
     phrasing, days_ago, tens = rng.random(3).tolist()
     truth: Fraction | date = figure
     unit, given = rule.topic.unit, ""
+    says = [("topic", rule.topic.title), ("form", question.form)]
     if question.form == "deadline":
         start = today - timedelta(days=1 + int(days_ago * _DAYS_AGO))
         truth, unit, given = start + timedelta(days=int(figure)), "date", f"{spelled_day(start)} {start.year}"
+        says.append(("date", start.isoformat()))
     elif question.form == "share":
         price = _PRICE_STEP * (_LEAST_TENS + int(tens * (_MOST_TENS - _LEAST_TENS + 1)))
         truth, unit, given = price * figure / 100, "USD", f"${price}"
+        says.append(("money", str(100 * price)))
     ask = question.asks[int(phrasing * len(question.asks))]
     return PolicyGoal(
         question=question,
         situation=tuple(situation.items()),
         given=given,
         asked=ask.format(date=given, money=given),
+        says=tuple(says),
         truth=truth,
         unit=unit,
         section_ids=book.governing(question.topic),

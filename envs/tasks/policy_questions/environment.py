@@ -7,13 +7,16 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.policy.book import LEAST_FIGURES
 from ecom_rlve.envs.policy.conditions import CONDITIONS
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, score
 from ecom_rlve.envs.tasks.policy_questions.asking import OPENING
 from ecom_rlve.envs.tasks.policy_questions.cases import PolicyGoal, draw_question, draw_situation, posed
@@ -34,15 +37,20 @@ _BRIEF = (
 )
 
 
-class PolicyEnvironment(Environment[PolicyGoal]):
+class PolicyEnvironment(Environment, Errand[PolicyGoal]):
     """Policy Q&A."""
 
-    id = "POLICY"
-    title = "Policy Q&A"
-    version = "1"
-    errand = "my question"
-    tool_names = ("policy_search", "policy_get", "ask_user", "datetime_now")
-    answer = PolicyAnswer
+    about = About(
+        id="POLICY",
+        title="Policy Q&A",
+        version="1",
+        called="my question",
+        tool_names=("policy_search", "policy_get", "ask_user", "datetime_now"),
+        answer=PolicyAnswer,
+        axes=("p_missing", "t_max", "p_noise", "b_branch", "b_tool"),
+        candidates=lambda _: LEAST_FIGURES,
+        needs="a department",
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
@@ -50,41 +58,31 @@ class PolicyEnvironment(Environment[PolicyGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return MAX_DIFFICULTY if shop.departments else -1
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[PolicyGoal]:
-        return scenario_in(world, streams)
+    def draw(self, world: World, streams: Streams) -> Scenario:
+        return single(_intent_in(self, world, streams))
 
-    def opening(self, scenario: Scenario[PolicyGoal], said: Collection[Slot]) -> Act:
-        goal = scenario.goal
-        place = "date" if goal.question.form == "deadline" else "money"
-        places = (("question", goal.asked), *(((place, goal.given),) if goal.given else ()))
-        mention = Mention("", "", tuple(slot.fact for slot in scenario.slots if slot in said))
-        return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places)
-
-    def review(self, scenario: Scenario[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+    def review(self, intent: Intent[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
         # The customer does not know the rules: no answer looks right or wrong to them.
         return Review()
 
-    def verify(self, scenario: Scenario[PolicyGoal], answer: Answer | None) -> Verdict:
-        goal = scenario.goal
-        has_read = scenario.world.sections_read.issuperset(goal.section_ids)
+    def verify(self, intent: Intent[PolicyGoal], answer: Answer | None) -> Verdict:
+        goal = intent.goal
+        has_read = intent.world.sections_read.issuperset(goal.section_ids)
         if not has_read or not isinstance(answer, PolicyAnswer):
             return Verdict(Fraction(-1), correct=False)
         r_task = score(answer, goal.truth, goal.unit)
         return Verdict(r_task, correct=r_task == 1)
 
-    def solve(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:
-        goal, world = scenario.goal, scenario.world
+    def solve(self, intent: Intent[PolicyGoal]) -> dict[str, Any]:
+        goal, world = intent.goal, intent.world
         unread = [section_id for section_id in goal.section_ids if section_id not in world.sections_read]
         calls = [{"name": "policy_get", "args": {"section_id": section_id}} for section_id in unread]
         if calls:
             return {"tool_calls": calls[: world.axes.b_tool]}
         return {"answer": {"done": True, "value": _as_json(goal.truth), "unit": goal.unit}}
 
-    def leaves_free(self, scenario: Scenario[PolicyGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
-        return False
-
-    def goal_json(self, scenario: Scenario[PolicyGoal]) -> dict[str, Any]:
-        goal = scenario.goal
+    def goal_json(self, intent: Intent[PolicyGoal]) -> dict[str, Any]:
+        goal = intent.goal
         return {
             "question": goal.question.key,
             "situation": dict(goal.situation),
@@ -94,20 +92,33 @@ class PolicyEnvironment(Environment[PolicyGoal]):
         }
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[PolicyGoal]:
+def _intent_in(errand: Errand[PolicyGoal], world: World, streams: Streams) -> Intent[PolicyGoal]:
     """Return a question drawn from ``streams`` about the policy book of a world."""
     book = world.book
     question = draw_question(book, world.axes.b_branch, streams.stream("question"))
     situation = draw_situation(book.rule(question.topic), world.tier, streams.stream("situation"))
     goal = posed(book, question, situation, world.today, streams.stream("asking"))
     facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
-    return Scenario(
+    return Intent(
+        errand,
         goal,
         world,
         subjects=(Subject("inquiry", "inquiries", ""),),
         slots=tuple(Slot(0, fact) for fact in facts.values()),
+        streams=streams,
+        opening=_opening,
+        fixed=(0,),
         unknown=tuple(kind_of(name, book.departments) for name in CONDITIONS if name not in facts),
     )
+
+
+def _opening(intent: Intent[PolicyGoal], said: Collection[Slot]) -> Act:
+    """Return the first act."""
+    goal = intent.goal
+    place = "date" if goal.question.form == "deadline" else "money"
+    places = (("question", goal.asked), *(((place, goal.given),) if goal.given else ()))
+    mention = Mention("", "", tuple(slot.fact for slot in intent.slots if slot in said))
+    return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places, says=goal.says)
 
 
 def _as_json(truth: Fraction | date) -> int | float | str:

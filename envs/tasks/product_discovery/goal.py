@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.catalog.constraints import Constraint, all_met
 from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.parts.constraints import (
@@ -28,13 +29,13 @@ from ecom_rlve.envs.parts.recommendation import (
     REDRAWS,
     Rows,
     buyable,
+    draw_stockout,
     most_fitting,
-    plan_stockout,
     target_among,
     targets_in,
 )
-from ecom_rlve.envs.scenario import Scenario, Subject
 from ecom_rlve.envs.tasks.product_discovery import preferences
+from ecom_rlve.envs.tasks.product_discovery.opening import opening
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -63,8 +64,8 @@ class DiscoveryGoal:
     """The best of them at the start."""
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
-    """Draw a scenario in a world, with a target of the world's split."""
+def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
+    """Draw a intent in a world, with a target of the world's split."""
     shop, axes = world.shop, world.axes
     constraints, fitting, redraws = _draw_constraints(world, streams)
     kind = shop.catalog.category_of(int(fitting[0]))
@@ -73,12 +74,16 @@ def scenario_in(world: World, streams: Streams) -> Scenario[DiscoveryGoal]:
     wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
     facts = (*facts_of(constraints), preferences.priority_fact(priority))
     world.full_cards = True
-    return Scenario(
+    return Intent(
+        errand,
         goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),
         world=world,
         subjects=(Subject(kind.singular, kind.plural, kind.name),),
         slots=tuple(Slot(0, fact) for fact in facts),
-        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        streams=streams,
+        opening=opening,
+        stockout=draw_stockout(axes, streams.stream("stockout plan")),
+        leaves_stockouts=True,
         redraws=redraws,
     )
 

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.catalog.constraints import is_satisfied
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes, axes_of
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.goal import Review, Slot, Verdict
-from ecom_rlve.envs.language.acts import Act, ActKind
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.errand import Errand, Intent
+from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.returns.goal import (
     NEW,
     THING,
     ReturnAnswer,
     ReturnGoal,
+    intent_in,
     offered_product,
-    scenario_in,
 )
 from ecom_rlve.envs.tasks.returns.replacement import most_constraints, share_met
 from ecom_rlve.envs.world.eligibility import EXCHANGE
-from ecom_rlve.envs.world.orders import MIN_KINDS
+from ecom_rlve.envs.world.orders import MEAN_LINES, MIN_KINDS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -40,41 +39,31 @@ _BRIEF = (
     'nothing and answer with resolution "not_eligible". If they want another product without an exchange, put the id '
     "of one that meets all their wishes first in recommended_product_ids. Say in the answer what you did."
 )
-_ASKS = bank(
-    "I want to send back the {item} I bought.",
-    "I'd like to return my {item}.",
-    plain=("The {item} I got from you has to go back.", "I need to send a {item} back to you."),
-    terse=("Returning my {item}.", "My {item} goes back.", "Need to return a {item}."),
-    formal=(
-        "I wish to return the {item} that I ordered.",
-        "I would like to send back the {item} from a past order.",
-        "I am writing about the {item} I ordered, which I have to send back.",
-    ),
-    chatty=(
-        "So, about the {item} I got from you, I'm afraid it has to go back!",
-        "I'm a bit sad about it, but the {item} I ordered needs to go back.",
-    ),
-)
 
 
-class ReturnEnvironment(Environment[ReturnGoal]):
+class ReturnEnvironment(Environment, Errand[ReturnGoal]):
     """Return and exchange."""
 
-    id = "RETURN"
-    title = "Return and exchange"
-    version = "1"
-    errand = "the return"
-    tool_names = (
-        "order_list",
-        "order_get",
-        "return_check_eligibility",
-        "return_initiate",
-        "return_exchange",
-        "catalog_search",
-        "catalog_get_variants",
-        "ask_user",
+    about = About(
+        id="RETURN",
+        title="Return and exchange",
+        version="1",
+        called="the return",
+        tool_names=(
+            "order_list",
+            "order_get",
+            "return_check_eligibility",
+            "return_initiate",
+            "return_exchange",
+            "catalog_search",
+            "catalog_get_variants",
+            "ask_user",
+        ),
+        answer=ReturnAnswer,
+        axes=("m", "p_missing", "eps_rank", "t_max", "p_noise", "top_k", "h_orders", "b_branch", "b_tool"),
+        candidates=lambda axes: MEAN_LINES * axes.h_orders,
+        needs="four leaf categories",
     )
-    answer = ReturnAnswer
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
         return _BRIEF
@@ -86,57 +75,50 @@ class ReturnEnvironment(Environment[ReturnGoal]):
         most = most_constraints(shop)
         return max((d for d in range(1, MAX_DIFFICULTY + 1) if axes_of(d).m <= most), default=0)
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[ReturnGoal]:
-        return scenario_in(world, streams)
+    def draw(self, world: World, streams: Streams) -> Scenario:
+        return single(intent_in(self, world, streams))
 
-    def opening(self, scenario: Scenario[ReturnGoal], said: Collection[Slot]) -> Act:
-        act = super().opening(scenario, said)
-        places = (("item", scenario.subjects[THING].singular),)
-        return Act(ActKind.OPEN, act.mentions, bank=_ASKS, places=places)
-
-    def review(self, scenario: Scenario[ReturnGoal], proposal: Answer | None) -> Review:
-        goal, world = scenario.goal, scenario.world
+    def review(self, intent: Intent[ReturnGoal], proposal: Answer | None) -> Review:
+        goal, world = intent.goal, intent.world
         wrong: set[tuple[int, str]] = set()
         done = next((each for each in world.errand_returns if each.line_id == goal.line_id), None)
         if done is not None:
             wrong |= {(THING, name) for name in ("reason", "method") if getattr(done, name) != getattr(goal, name)}
-        offered = offered_product(scenario, proposal)
+        offered = offered_product(intent, proposal)
         if goal.replacement is not None and offered is not None:
             unmet = (
                 slot
-                for slot in scenario.slots
+                for slot in intent.slots
                 if slot.item == NEW and not is_satisfied(world.shop.catalog, slot.fact.constraint, offered)
             )
             wrong |= {(NEW, slot.name) for slot in unmet}
-        share = _share(scenario, offered)
+        share = _share(intent, offered)
         is_unwanted = offered is not None and (goal.replacement is None or share == 0)
         stray = is_unwanted or any(each.line_id != goal.line_id for each in world.errand_returns)
-        slots = tuple(slot for slot in scenario.slots if (slot.item, slot.name) in wrong)
+        slots = tuple(slot for slot in intent.slots if (slot.item, slot.name) in wrong)
         is_complete = done is not None and not slots and not stray and share == 1
         return Review(slots, stray, is_complete, hides_unsaid=proposal is not None)
 
-    def verify(self, scenario: Scenario[ReturnGoal], answer: Answer | None) -> Verdict:
-        goal, world = scenario.goal, scenario.world
+    def verify(self, intent: Intent[ReturnGoal], answer: Answer | None) -> Verdict:
+        goal, world = intent.goal, intent.world
         ids = world.shop.catalog.ids
         exchanged = tuple(ids[done.new_row] for done in world.errand_returns if done.new_row is not None)
         if not isinstance(answer, ReturnAnswer):
             return Verdict(Fraction(-1), correct=False, output_ids=exchanged)
         is_selected = (answer.selected_order_id, answer.selected_line_id) == (goal.order_id, goal.line_id)
         r_sel = Fraction(1 if is_selected else -1)
-        r_ret = _return_score(scenario, answer)
+        r_ret = _return_score(intent, answer)
         r_rep = Fraction(-1)
         if r_sel == r_ret == 1:
-            r_rep = (
-                2 * _share(scenario, offered_product(scenario, answer)) ** 4 - 1 if goal.is_eligible else Fraction(1)
-            )
+            r_rep = 2 * _share(intent, offered_product(intent, answer)) ** 4 - 1 if goal.is_eligible else Fraction(1)
         return Verdict(
             _SELECTION * r_sel + _RETURN * r_ret + _REPLACEMENT * r_rep,
             correct=r_sel == r_ret == r_rep == 1,
             output_ids=(*answer.recommended_product_ids, *exchanged),
         )
 
-    def solve(self, scenario: Scenario[ReturnGoal]) -> dict[str, Any]:
-        goal, world = scenario.goal, scenario.world
+    def solve(self, intent: Intent[ReturnGoal]) -> dict[str, Any]:
+        goal, world = intent.goal, intent.world
         line = {"order_id": goal.order_id, "line_id": goal.line_id}
         selected = {"done": True, "selected_order_id": goal.order_id, "selected_line_id": goal.line_id}
         if not goal.is_eligible:
@@ -157,11 +139,8 @@ class ReturnEnvironment(Environment[ReturnGoal]):
             answer = {**selected, "resolution": "returned", "recommended_product_ids": [new_id] if new_id else []}
         return {"tool_calls": [] if world.errand_returns else calls, "answer": answer}
 
-    def leaves_free(self, scenario: Scenario[ReturnGoal], item: int | None, name: str) -> bool:  # noqa: ARG002 - the protocol's
-        return item != THING and len(scenario.subjects) > NEW
-
-    def goal_json(self, scenario: Scenario[ReturnGoal]) -> dict[str, Any]:
-        goal = scenario.goal
+    def goal_json(self, intent: Intent[ReturnGoal]) -> dict[str, Any]:
+        goal = intent.goal
         shown: dict[str, Any] = {
             "order_id": goal.order_id,
             "line_id": goal.line_id,
@@ -177,15 +156,15 @@ class ReturnEnvironment(Environment[ReturnGoal]):
         return shown
 
 
-def _share(scenario: Scenario[ReturnGoal], offered: int | None) -> Fraction:
+def _share(intent: Intent[ReturnGoal], offered: int | None) -> Fraction:
     """Return the share of the wishes for something new that are met: all of none."""
-    wanted = scenario.goal.replacement
-    return Fraction(1) if wanted is None else share_met(scenario.world, wanted, offered)
+    wanted = intent.goal.replacement
+    return Fraction(1) if wanted is None else share_met(intent.world, wanted, offered)
 
 
-def _return_score(scenario: Scenario[ReturnGoal], answer: ReturnAnswer) -> Fraction:
+def _return_score(intent: Intent[ReturnGoal], answer: ReturnAnswer) -> Fraction:
     """Return r_ret: 1, 0 where only reason or method differ, else -1 (SPEC §6)."""
-    goal, world = scenario.goal, scenario.world
+    goal, world = intent.goal, intent.world
     if not goal.is_eligible:
         is_told = answer.resolution == "not_eligible" and goal.line_id in world.eligibility_read
         return Fraction(1 if is_told and not world.errand_returns else -1)

@@ -9,13 +9,14 @@ from pydantic import Field
 
 from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.description import facts_of
 from ecom_rlve.envs.parts.remembered import Clue, singled_out, with_article
-from ecom_rlve.envs.scenario import Scenario, Subject
 from ecom_rlve.envs.tasks.returns.facts import LISTED, METHODS, REASONS, Candidate, line_clues, wish_facts
+from ecom_rlve.envs.tasks.returns.opening import opening
 from ecom_rlve.envs.tasks.returns.replacement import Replacement, draw_replacement
 from ecom_rlve.envs.world.eligibility import EXCHANGE, eligibility
 from ecom_rlve.envs.world.world import World
@@ -51,7 +52,7 @@ class ReturnGoal:
     """None: nothing is wanted instead."""
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[ReturnGoal]:
+def intent_in(errand: Errand[ReturnGoal], world: World, streams: Streams) -> Intent[ReturnGoal]:
     """Return a wish drawn from ``streams`` about a line of the orders of a world."""
     (order, line), goal, redraws = _draw_goal(world, streams)
     kind = world.shop.catalog.category_of(line.row)
@@ -66,14 +67,23 @@ def scenario_in(world: World, streams: Streams) -> Scenario[ReturnGoal]:
         wishes = facts_of(goal.replacement.constraints)
     own = (*(clue.fact for clue in told), *wish_facts(goal.reason, goal.method, instead))
     forgotten = [clue.fact.kind for clue in clues.values() if clue not in told]
-    return Scenario(
+    return Intent(
+        errand,
         goal=goal,
         world=world,
         subjects=tuple(subjects),
         slots=(*(Slot(THING, fact) for fact in own), *(Slot(NEW, fact) for fact in wishes)),
+        streams=streams,
+        opening=opening,
         unknown=tuple(kind for kind in forgotten if kind is not None),
+        fixed=(THING,),
         redraws=redraws,
     )
+
+
+def replacement_probability(d: int) -> float:
+    """Probability that a new one is wanted for what goes back: min(0.5, 0.1·d) (SPEC §3)."""
+    return min(0.5, 0.1 * d)
 
 
 def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, int]:
@@ -81,7 +91,7 @@ def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, i
     axes = world.axes
     lines = [(order, line) for order in world.orders for line in order.lines]
     is_replaced, is_exchanged, reason, method = streams.stream("wishes").random(4).tolist()
-    wants_new = is_replaced < min(0.5, 0.1 * axes.d)
+    wants_new = is_replaced < replacement_probability(axes.d)
     targets, rng = streams.stream("target"), streams.stream("replacement")
     for redraws in range(_REDRAWS + 1):
         order, line = lines[int(targets.integers(len(lines)))]
@@ -122,10 +132,10 @@ def _remembered(
     return told
 
 
-def offered_product(scenario: Scenario[ReturnGoal], answer: Answer | None) -> int | None:
+def offered_product(intent: Intent[ReturnGoal], answer: Answer | None) -> int | None:
     """Return the product given or recommended instead: by the exchange of the line, else by the answer's first id."""
-    goal, catalog = scenario.goal, scenario.world.shop.catalog
-    for done in scenario.world.errand_returns:
+    goal, catalog = intent.goal, intent.world.shop.catalog
+    for done in intent.world.errand_returns:
         if done.line_id == goal.line_id and done.new_row is not None:
             return done.new_row
     if isinstance(answer, ReturnAnswer) and answer.recommended_product_ids:

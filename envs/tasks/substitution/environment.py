@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.difficulty import Axes
-from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.language.acts import Act, ActKind, Mention
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.parts.recommendation import (
+    TOOL_NAMES,
     Ranking,
+    RecommendationAnswer,
     RecommendingEnvironment,
     Rows,
     fits,
 )
 from ecom_rlve.envs.parts.scores import Gains
-from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.substitution.goal import (
     SubstitutionGoal,
     highest_difficulty,
+    intent_in,
     pool_gains,
-    scenario_in,
     similarity_weight,
 )
 from ecom_rlve.envs.world.shop import Shop
@@ -43,30 +44,24 @@ _BRIEF = (
     "fit."
 )
 
-_OPENING = bank(
-    'I wanted the "{title}", but it is sold out. What comes closest?',
-    'The "{title}" is sold out. Can you find something like it?',
-    plain=('My choice was the "{title}", which is sold out now. What could I take in its place?',),
-    terse=('"{title}" is sold out. Need a substitute.', 'Substitute for "{title}", please. Sold out.'),
-    formal=(
-        'Regrettably the "{title}" is sold out. I would appreciate a comparable product.',
-        'I intended to order the "{title}", which is sold out. Kindly suggest alternatives.',
-    ),
-    chatty=(
-        'Oh no, the "{title}" I had my eye on is sold out! What is most like it?',
-        'I was so looking forward to the "{title}", and now it is sold out! Any ideas?',
-    ),
-)
-
 
 class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     """Substitution."""
 
-    id = "SUB"
-    title = "Substitution"
-    version = "1"
-    errand = "the replacement"
-    empties_shelves = True
+    about = About(
+        id="SUB",
+        title="Substitution",
+        version="1",
+        called="the replacement",
+        tool_names=TOOL_NAMES,
+        answer=RecommendationAnswer,
+        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool", "k_rec"),
+        needs=(
+            "200 products with a title of their own, two known properties and a word of what must stay the same, in "
+            "leaf categories with 27 products or more"
+        ),
+        empties_shelves=True,
+    )
 
     def brief(self, axes: Axes) -> str:
         share = similarity_weight(axes.d)
@@ -75,36 +70,29 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return shop.derive(highest_difficulty)
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
-        return scenario_in(world, streams)
+    def draw(self, world: World, streams: Streams) -> Scenario:
+        return single(intent_in(self, world, streams))
 
-    def opening(self, scenario: Scenario[SubstitutionGoal], said: Collection[Slot]) -> Act:
-        subject = scenario.subjects[0]
-        facts = tuple(slot.fact for slot in scenario.slots if slot in said)
-        mention = Mention(subject.singular, subject.plural, facts)
-        title = str(scenario.world.shop.full_card(scenario.goal.original)["title"])
-        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", title),))
-
-    def gains(self, scenario: Scenario[SubstitutionGoal], rows: Rows) -> Gains:
-        goal = scenario.goal
-        return pool_gains(scenario.world.shop, goal.original, goal.wished, rows, scenario.world.axes.d)
+    def gains(self, intent: Intent[SubstitutionGoal], rows: Rows) -> Gains:
+        goal = intent.goal
+        return pool_gains(intent.world.shop, goal.original, goal.wished, rows, intent.world.axes.d)
 
     def required(self, goal: SubstitutionGoal) -> Sequence[Constraint]:
         return goal.required
 
-    def judge(self, scenario: Scenario[SubstitutionGoal], ranking: Ranking) -> tuple[Fraction, bool]:
+    def judge(self, intent: Intent[SubstitutionGoal], ranking: Ranking) -> tuple[Fraction, bool]:
         r_task = 2 * ranking.ndcg - 1 - Fraction(20, 100) * ranking.out_of_stock
         first = ranking.rows[0]
-        is_first_fitting = first is not None and fits(scenario, first)
+        is_first_fitting = first is not None and fits(intent, first)
         return r_task, is_first_fitting and ranking.ndcg >= Fraction(85, 100)
 
-    def goal_json(self, scenario: Scenario[SubstitutionGoal]) -> dict[str, Any]:
-        goal = scenario.goal
+    def goal_json(self, intent: Intent[SubstitutionGoal]) -> dict[str, Any]:
+        goal = intent.goal
         return {
-            "original": scenario.world.shop.catalog.ids[goal.original],
+            "original": intent.world.shop.catalog.ids[goal.original],
             "required": [[c.attribute, c.op.value, c.value] for c in goal.required],
             "wished": [[c.attribute, c.op.value, c.value] for c in goal.wished],
-            "recommended_product_ids": self.best_ids(scenario),
+            "recommended_product_ids": self.best_ids(intent),
         }
 
 

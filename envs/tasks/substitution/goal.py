@@ -15,6 +15,7 @@ from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.catalog.constraints import Constraint, all_met, satisfied
 from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact, SlotKind
@@ -33,13 +34,13 @@ from ecom_rlve.envs.parts.recommendation import (
     REDRAWS,
     Rows,
     buyable,
+    draw_stockout,
     most_fitting,
-    plan_stockout,
     target_among,
     targets_in,
 )
 from ecom_rlve.envs.parts.scores import Gains, min_max
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.tasks.substitution.opening import opening
 from ecom_rlve.envs.tasks.substitution.own_titles import have_own_title, shows_own_title
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.similarity import gower
@@ -94,8 +95,8 @@ class SubstitutionGoal:
     """The best of them at the start."""
 
 
-def scenario_in(world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
-    """Draw a scenario in a world, with a sold-out product of the world's split."""
+def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) -> Intent[SubstitutionGoal]:
+    """Draw a intent in a world, with a sold-out product of the world's split."""
     shop, axes = world.shop, world.axes
     drawn, redraws = _draw(world, streams)
     kind = shop.catalog.category_of(drawn.original)
@@ -103,12 +104,16 @@ def scenario_in(world: World, streams: Streams) -> Scenario[SubstitutionGoal]:
     world.sold_out.update(drawn.sold_out)
     wanted = pool_gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
     kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
-    return Scenario(
+    return Intent(
+        errand,
         goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted),
         world=world,
         subjects=(Subject(kind.singular, kind.plural, kind.name),),
         slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
-        stockout=plan_stockout(axes, streams.stream("stockout plan")),
+        streams=streams,
+        opening=opening,
+        stockout=draw_stockout(axes, streams.stream("stockout plan")),
+        leaves_stockouts=True,
         redraws=redraws,
     )
 

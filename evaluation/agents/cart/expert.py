@@ -1,360 +1,272 @@
-"""The expert for CART: reads what the customer writes, searches with filters, asks, adds, listens, submits."""
+"""The expert for CART: asks, searches until each item can be one product only, reports stock-outs, adds, submits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from typing import Any
 
-from ecom_rlve.client import StepResult
-from ecom_rlve.evaluation.agent import Action, call, one_at_a_time
+from ecom_rlve.evaluation.agent import call
+from ecom_rlve.evaluation.agents.cards import Card, words_of
+from ecom_rlve.evaluation.agents.cart.wanted import Wanted
+from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.agents.scripted import Move, ScriptedExpert, Sent
+from ecom_rlve.evaluation.agents.shelf import MOST, PAGE, Shelf
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.evaluation.reading import language
-from ecom_rlve.evaluation.reading.item_notes import Card, ItemNotes, Vocabulary, agreements, agrees
-from ecom_rlve.models import ToolResult
+from ecom_rlve.models import Observation, SaidAct, ToolResult
 
-Sent = tuple[dict[str, Any], Callable[[dict[str, Any], ToolResult], None]]
-"""A call and what to do with its result."""
-
-_NOUN_SCORE = 78
-_FACTS_PER_QUESTION = 3
-_SEARCHES = 3
-"""Searches with the same filters before the best of what was seen is taken."""
-_FEWEST_FACTS = 3
-"""Customers describe a product by at least so many facts: with fewer, something was left out."""
-_SHORT_TALK = 4
-"""Turn budget of the easiest conversations."""
-_PAGE = 10
 _FIRST_PAGE = 5
-_LABELS = {"color": "colour", "connector_type": "connector", "item_form": "form", "finish_type": "finish"}
-_ITEM_MARKS = {"the", "one", "single", "two", "three", "four", "five", "six"}
-_UNIT_FILTERS = {"g": "weight_max", "w": "wattage_min", "ml": "capacity_min", "h": "battery_life_min"}
+_OF_EACH = ("quantity", "variant")
+"""What is asked of each item beside its product."""
+_FEW = 30
+"""Products that pass a search up to which all of them are looked at; of more, more is asked first."""
+_DESCRIPTION = 3
+"""Facts of a product that mostly single it out."""
+_CALLS_OF_EACH = 2
+"""Calls that bring an item into the cart: of its variants, and of the cart; some stand in the turn of the answer."""
+_DONE: dict[str, Any] = {"done": True}
 
 
-class CartExpert:
+class CartExpert(ScriptedExpert):
     """Plays one CART episode."""
 
     def __init__(self, skill: Skill | None = None) -> None:
-        self._skill = skill or Skill()
-        self._vocabulary = Vocabulary()
-        self._items: list[ItemNotes] = []
-        self._segments: list[str] | None = None
-        self._sent: list[Sent] = []
-        self._cards: dict[str, Card] = {}
-        self._sold_out: list[ItemNotes] = []
-        self._is_confirmed = False
-        self._checks = 0
-        self._reserve = 2
-        self._is_piecemeal = False
+        super().__init__(skill)
+        self._items: dict[str, Wanted] = {}
+        """By the noun."""
+        self._history: list[Card] | None = None
+        self._visited: set[str] = set()
+        self._asked_of_all: set[str] = set()
+        """What was asked for without naming an item."""
+        self._budget = 1
+        """Calls of a turn."""
+        self._is_first = True
+        self._is_asking = self._skill.asks and not self._skill.guesses
 
-    def act(self, result: StepResult) -> Action:
-        """Return the next action."""
-        observation = result.observation
-        for answer, (sent_call, take) in zip(observation.tool_results, self._sent, strict=False):
-            cards = (answer.result or {}).get("results", [])
-            self._vocabulary.learn(cards)
-            self._cards.update({card["product_id"]: card for card in cards})
-            take(sent_call, answer)
-        if self._segments is None:
-            self._segments = _item_segments(observation.user_message)
-            # Stock-outs come with longer conversations: one turn is kept to make good for one.
-            self._reserve = 2 if (observation.max_turns or 0) <= _SHORT_TALK else 3
-        else:
-            for sentence in language.sentences(observation.user_message):
-                self._hear(sentence)
-        self._is_piecemeal = result.metadata.style == "tool"
-        # A tool at a time, a call too many for the open turn opens the next.
-        room = max(1, observation.tool_calls_left) if self._is_piecemeal else observation.tool_calls_left
-        action, self._sent = self._decide(room, observation.turns_left)
-        action["tool_calls"] = [sent for sent, _ in self._sent]
-        if self._is_piecemeal and self._sent and not action.get("answer"):
-            action["end_turn"] = False
-        action = one_at_a_time(action, result.metadata.style)
-        self._sent = self._sent[: len(action["tool_calls"])]
-        return action
+    def _begin(self, opening: Observation) -> None:
+        super()._begin(opening)
+        self._budget = opening.tool_budget or 1
 
-    def _decide(self, room: int, turns_left: int) -> tuple[Action, list[Sent]]:
-        if self._segments and turns_left > 1:
-            limit = _PAGE if self._skill.filters else _FIRST_PAGE
-            return {}, [
-                (call("catalog_search", query=segment[:400], limit=limit), self._placing(segment))
-                for segment in self._segments[:room]
-            ]
-        items = [item for item in self._items if not item.is_dropped]
-        if self._sold_out and self._skill.minds_stock and turns_left > 1:
-            item = self._sold_out.pop(0)
-            item.is_reported = True
-            return {"assistant_message": f"The {item.noun} is sold out. What should I take instead?"}, []
-        is_last = turns_left <= 1
-        if self._is_piecemeal and not is_last and (look := self._next_look(items)):
-            return {}, [look]
-        questions = self._questions(items, is_spare=turns_left > self._reserve) if turns_left > 2 else []
-        reads = [self._reads(item, is_last) for item in items]
-        calls = [sent for wanted in (0, 1) for read in reads if (sent := read[wanted])]
-        if is_last:
-            return {"answer": {"done": True}}, [sent for item in items for sent in self._put(item)][:room]
-        if not (questions or calls):
-            calls = [sent for item in items for sent in self._put(item)]
-        if calls or questions:
-            return ({"assistant_message": " ".join(questions)} if questions else {}), calls[:room]
-        if self._is_confirmed or self._checks or not items or self._skill.guesses:
-            return {"answer": {"done": True}}, []
-        self._checks += 1
-        return {"assistant_message": "Does everything in your cart look right?"}, []
-
-    def _next_look(self, items: list[ItemNotes]) -> Sent | None:
-        """Return the first search or look at variants that is needed: what is not sent now is not noted as sent."""
+    def _decide(self, room: int, turns_left: int) -> Move:
+        self._note_items()
+        for act in self._heard.latest:
+            self._react(act)
+        items = [item for item in self._items.values() if not item.is_dropped]
         for item in items:
-            search, variants = self._reads(item, is_last=False)
-            if search or variants:
-                return search or variants
-        return None
+            self._choose(item, is_late=turns_left <= self._turns_to_finish(item))
+        gone = [item for item in items if item.is_sold_out() and not item.is_reported]
+        if gone and self._skill.minds_stock and (turns_left > 1 or gone[0].is_certain(gone[0].pool())):
+            # In the turn in which a true one is told they decide: it is none of the agent's.
+            gone[0].is_reported = True
+            return Move(message=f"The {gone[0].heard.singular} is sold out. What should I take instead?")
+        if turns_left <= 1:
+            return Move([put for item in items if (put := self._put(item))][:room], answer=_DONE)
+        if move := self._work(items, room, turns_left):
+            return move
+        for item in items:
+            self._choose(item, is_late=True)
+        return self._work(items, room, turns_left) or Move(answer=_DONE)
 
-    def _placing(self, segment: str) -> Callable[[dict[str, Any], ToolResult], None]:
-        """Return what finds out, from a first search, which kind of thing a segment of the opening is about."""
+    def _work(self, items: list[Wanted], room: int, turns_left: int) -> Move | None:
+        """Return what is to be asked, read and put into the cart; None where nothing is."""
+        topics = self._topics(items, turns_left)[:FACTS_PER_TURN]
+        ready = [self._list_variants(item, item.chosen or "") for item in items if item.needs_variants()]
+        ready += [put for item in items if not self._lacks(item) and (put := self._put(item))]
+        looks = self._looks(items, is_worth_it=bool(ready) or self._is_first or not topics)
+        if not (ready or looks or topics):
+            return None
+        self._is_first = False
+        self._asked_of_all.update(topic.name for topic in topics if not topic.singular)
+        return Move([*ready, *looks][:room], topics)
 
-        def place(_sent: dict[str, Any], answer: ToolResult) -> None:
-            cards = (answer.result or {}).get("results", [])
-            self._segments = [other for other in self._segments or [] if other != segment]
-            categories = dict.fromkeys(card["category"] for card in cards)
-            scored = [(_noun_score(name, segment), -at, name) for at, name in enumerate(categories)]
-            score, _, category = max(scored, default=(0.0, 0, ""))
-            if score < _NOUN_SCORE:
-                return
-            item = next((item for item in self._items if item.category == category), None)
-            if item is None:
-                item = ItemNotes(category)
-                self._items.append(item)
-            item.text += f"\n{segment}"
-            item.cards.update({card["product_id"]: card for card in cards if card["category"] == category})
+    def _note_items(self) -> None:
+        for noun, heard in self._heard.items.items():
+            if noun not in self._items:
+                shelf = Shelf(heard.singular, heard.plural)
+                self._items[noun] = Wanted(heard, shelf, self._visited, self._is_long, self._skill.filters)
+        for item in self._items.values():
+            # The categories of the first searches are known by now; what was seen later is newer.
+            unseen = [card for card in self._history or [] if card["product_id"] not in item.shelf.cards]
+            item.shelf.see(unseen)
 
-        return place
+    def _react(self, act: SaidAct) -> None:
+        """Do as the customer decided of what is sold out."""
+        named = [self._items[said.singular] for said in act.items]
+        if act.kind == "stockout_fallback":
+            for item in named:
+                titled = [card for card in item.shelf.cards.values() if card["title"] == act.title]
+                if titled:
+                    item.chosen, item.is_fallback = titled[0]["product_id"], True
+                elif not any(said.facts for said in act.items):
+                    item.is_dropped = True
+        elif act.kind == "still_there":
+            # What is sold out is not what they want.
+            for item in named:
+                item.refused.add(item.chosen or "")
+                item.chosen, item.is_reported = None, False
 
-    def _hear(self, sentence: str) -> None:
-        title = language.quoted(sentence)
-        scored = [(_noun_score(item.category, sentence), -at) for at, item in enumerate(self._items)]
-        score, at = max(scored, default=(0.0, 0))
-        item = self._items[-at] if score >= _NOUN_SCORE else None
-        if title is not None:
-            self._settle_for(title, item)
-        elif item is not None and _leaves_out(sentence):
-            item.is_dropped = True
-        elif item is not None:
-            item.text += f"\n{sentence}"
-        elif _approves(sentence):
-            self._is_confirmed = True
+    def _choose(self, item: Wanted, *, is_late: bool) -> None:
+        if item.is_fallback or item.line is not None:
+            return
+        item.chosen = None
+        if not (self._skill.compares and self._skill.filters):
+            first = next(iter(item.search.seen), None)
+            item.chosen = item.closest() if self._skill.compares else first
+            return
+        pool = item.pool()
+        if item.is_certain(pool) or (pool and (is_late or not self._may_learn_more(item))):
+            item.chosen = pool[0]
+        elif is_late:
+            item.chosen = item.closest()
 
-    def _settle_for(self, title: str, item: ItemNotes | None) -> None:
-        for card in self._cards.values():
-            if card["title"].casefold() == title.casefold():
-                target = item or next((item for item in self._items if item.category == card["category"]), None)
-                if target is not None:
-                    target.chosen, target.is_fallback = card["product_id"], True
+    def _turns_to_finish(self, item: Wanted) -> int:
+        """Return how many turns it takes to bring an item into the cart and to answer: both fit into the last one."""
+        if not self._is_piecemeal:
+            return 1 + item.has_to_list()
+        undone = [other for other in self._items.values() if other.line is None and not other.is_dropped]
+        return max(1, -(-_CALLS_OF_EACH * len(undone) // self._budget))
 
-    def _reads(self, item: ItemNotes, is_last: bool) -> tuple[Sent | None, Sent | None]:
-        """Choose a product where one stands out; return the search and the look at variants still needed."""
-        facts = item.facts(self._vocabulary)
-        if item.chosen and not item.is_fallback and not agrees(self._cards[item.chosen], facts):
-            item.chosen = None
-        fitting = [card for card in item.cards.values() if agrees(card, facts)]
-        ranked = sorted(fitting or item.cards.values(), key=lambda card: -agreements(card, facts))
-        search = None
-        if item.chosen is None:
-            if not self._skill.compares or not self._skill.filters:
-                first = ranked if self._skill.compares else list(item.cards.values())
-                item.chosen = first[0]["product_id"] if first else None
-            elif self._is_decided(item, ranked, is_last):
-                item.chosen = ranked[0]["product_id"]
-                if not ranked[0]["in_stock"]:
-                    self._sold_out.append(item)
-            elif self._filters(item)[1] != item.filters or (item.attempts < _SEARCHES and not self._is_seen(item)):
-                search = self._search(item)
-        looked_at = item.chosen or (ranked[0]["product_id"] if ranked else None)
-        if looked_at is None or looked_at in item.variants or item.is_fallback:
-            return search, None
+    def _may_learn_more(self, item: Wanted) -> bool:
+        """Tell whether another question or another look could tell which product it is."""
+        can_ask = bool(self._open_names(item)) or self._has_more_to_tell(item)
+        return bool(self._pages(item)) or (can_ask and not item.is_singled_out())
 
-        def note(_: dict[str, Any], answer: ToolResult) -> None:
-            if answer.result:
-                item.variants[looked_at] = answer.result["variants"]
-                if item.chosen == looked_at and not any(variant["in_stock"] for variant in answer.result["variants"]):
-                    self._sold_out.append(item)
-
-        return search, (call("catalog_get_variants", product_id=looked_at), note)
-
-    def _is_seen(self, item: ItemNotes) -> bool:
-        """Tell whether the searches have shown every product that passes the present filters, or a full page."""
-        is_current = item.total is not None and self._filters(item)[1] == item.filters
-        return is_current and len(item.seen) >= min(item.total or 0, _PAGE)
-
-    def _is_decided(self, item: ItemNotes, ranked: list[Card], is_last: bool) -> bool:
-        if not ranked or is_last:
-            return bool(ranked)
-        is_current = item.total is not None and self._filters(item)[1] == item.filters
-        if not is_current or not (self._is_seen(item) or item.attempts >= _SEARCHES):
-            return False
-        return len(ranked) == 1 or not self._skill.asks or not self._open_points(item)
-
-    def _filters(self, item: ItemNotes) -> tuple[dict[str, Any], tuple[Any, ...]]:
-        facts = item.facts(self._vocabulary)
-        filters: dict[str, Any] = {name: value for name, value in facts.items() if isinstance(value, str)}
-        if "price" in facts:
-            filters["price_min"] = filters["price_max"] = facts["price"]
-        if "brand" not in filters and not item.brand_failed and (brand := language.brand_said(item.text)):
-            filters["brand"] = brand
-        is_variant = {"weight": "weight_max", "wattage": "wattage_min", "capacity": "capacity_min"}
-        skipped = is_variant.get(item.variant_attribute or "")
-        for number, unit in language.measures_with_units(item.text):
-            name = _UNIT_FILTERS.get(unit)
-            if name is not None and name != skipped and not item.is_fallback:
-                filters[name] = number
-        return filters, (*sorted(filters.items()),)
-
-    def _search(self, item: ItemNotes) -> Sent:
-        filters, key = self._filters(item)
-        if key != item.filters:
-            item.filters, item.attempts, item.total = key, 0, None
-            item.cards, item.seen = {}, set()
-        # A repeated search gives the same page; other words draw other distractors.
-        spoken = language.words(item.text)[item.attempts :]
-        query = " ".join(spoken)[:300] or item.noun
-        item.attempts += 1
-
-        def take(sent: dict[str, Any], answer: ToolResult) -> None:
-            if answer.error:
-                item.brand_failed = item.brand_failed or filters.get("brand") not in (None, "")
-                if "did you mean " in answer.error and "brand" in sent["args"]:
-                    best = answer.error.split("did you mean ")[1].split(",")[0].rstrip("?")
-                    self._vocabulary.add(item.category, "brand", best)
-                return
-            result = answer.result or {}
-            item.total = result["total"]
-            facts = item.facts(self._vocabulary)
-            words = {name: value for name, value in facts.items() if name in sent["args"]}
-            for card in result["results"]:
-                if card["category"] == item.category and agrees(card, words):
-                    item.seen.add(card["product_id"])
-                if card["category"] == item.category and agrees(card, facts):
-                    item.cards[card["product_id"]] = card
-
-        sent = call("catalog_search", query=query, category=item.category, limit=_PAGE, **filters)
-        return sent, take
-
-    def _open_points(self, item: ItemNotes) -> list[str]:
-        """Return attributes by which the remaining candidates differ and which were not asked for."""
-        facts = item.facts(self._vocabulary)
-        known = self._vocabulary.values.get(item.category, {})
-        cards = [card for card in item.cards.values() if agrees(card, facts)]
-        spread = {name: len({str(card.get(name)) for card in cards}) for name in ("price", *sorted(known))}
+    def _open_names(self, item: Wanted) -> list[str]:
+        """Return what could still be asked about a product."""
+        if not self._is_asking:
+            return []
+        told = {fact.attribute for fact in item.facts}
         return [
             name
-            for name in sorted(spread, key=lambda name: -spread[name])
-            if name not in facts
-            and name not in item.asked
-            and name != item.variant_attribute
-            and (len(cards) < 2 or spread[name] > 1)
+            for name in ("brand", "price", *item.shelf.attributes())
+            if name not in told and not {Topic(name), item.topic(name)} & self._interview.closed
         ]
 
-    def _questions(self, items: list[ItemNotes], *, is_spare: bool) -> list[str]:
-        """Return up to three facts' worth of questions and note them as asked.
+    def _topics(self, items: list[Wanted], turns_left: int) -> list[Topic]:
+        """Return what to ask for: what everybody knows first, then what tells most of the products apart."""
+        if not self._is_asking or turns_left <= 1 or ANYTHING in self._interview.closed:
+            return []
+        settled = [item for item in items if not item.is_fallback]
+        vague = [item for item in settled if item.chosen is None]
+        sure = [item.topic("brand") for item in vague if "brand" in self._open_names(item)]
+        sure += [item.topic(name) for name in _OF_EACH for item in settled if name in self._lacks(item)]
+        if len(sure) >= FACTS_PER_TURN:
+            return sure
+        if self._is_first:
+            # What products of the kinds have is not known yet.
+            return sure or [ANYTHING]
+        early = [item for item in vague if turns_left > self._turns_to_finish(item)]
+        telling = self._telling([item for item in early if not item.is_singled_out()])
+        # A question that names nothing is answered only where no other one is.
+        return sure + [topic for topic in telling if topic.name] or telling[:1]
 
-        What the customer surely knows costs no turn; where turns are spare, what they may know is asked too.
+    def _lacks(self, item: Wanted) -> list[str]:
+        """Return what has still to be found out before an item can be put into the cart."""
+        if not self._is_asking or item.is_fallback:
+            return ["variants"] if item.needs_variants() and not self._skill.guesses else []
+        told = item.heard.facts
+        open_names = [name for name in _OF_EACH if name not in told and item.topic(name) not in self._interview.closed]
+        return [*open_names, *(["variants"] if item.needs_variants() else [])]
+
+    def _telling(self, vague: list[Wanted]) -> list[Topic]:
+        """Return what would tell products apart that some items may be, what more items lack first."""
+        lacking = Counter(name for item in vague for name in self._open_names(item) if name != "brand")
+        unsaid = sum(max(1, _DESCRIPTION - len(item.facts)) for item in vague)
+        if FACTS_PER_TURN * unsaid < len(lacking) or not lacking:
+            return [item.topic("") for item in vague if self._has_more_to_tell(item)]
+        topics = [Topic(name) for name, _ in lacking.most_common() if name not in self._asked_of_all]
+        topics += [
+            item.topic(name)
+            for name, _ in lacking.most_common()
+            for item in vague
+            if name in self._asked_of_all and name in self._open_names(item)
+        ]
+        return topics
+
+    def _has_more_to_tell(self, item: Wanted) -> bool:
+        """Tell whether the customer may know of an item what its cards do not show."""
+        return self._is_asking and len(item.pool()) > 1 and item.topic("") not in self._interview.closed
+
+    def _looks(self, items: list[Wanted], *, is_worth_it: bool) -> list[Sent]:
+        """Return looks at what may be the product of each item, and at the visit history.
+
+        A turn that would hold nothing else is worth it for items of which as much is known as describes a product.
         """
-        if not self._skill.asks:
+        vague = [item for item in items if item.chosen is None and not item.is_fallback]
+        pages = [self._pages(item) for item in vague]
+        is_worth_it |= any(each and len(item.facts) >= _DESCRIPTION for item, each in zip(vague, pages, strict=True))
+        if not is_worth_it:
             return []
-        sure: list[tuple[ItemNotes, str]] = []
-        likely: list[tuple[ItemNotes, str]] = []
-        for item in items:
-            if item.is_fallback or self._skill.guesses:
-                continue
-            facts = item.facts(self._vocabulary)
-            if item.quantity is None and "quantity" not in item.asked:
-                sure.append((item, "quantity"))
-            if item.variants and item.wanted_variant() is None and "variant" not in item.asked:
-                sure.append((item, "variant"))
-            if item.chosen is None and len(item.cards) > 1 and not {"brand"} & (facts.keys() | item.asked):
-                sure.append((item, "brand"))
-            if item.chosen is None and (len(facts) < _FEWEST_FACTS or item.total not in (None, 1)):
-                likely += [(item, name) for name in self._open_points(item)]
-        asked = []
-        if not sure and not is_spare:
-            return []
-        for item, name in (sure + likely)[:_FACTS_PER_QUESTION]:
-            item.asked.add(name)
-            asked.append(_question(item, name))
-        return asked
+        looks: list[Sent] = []
+        for at in range(max(map(len, pages), default=0)):
+            looks += [page[at] for page in pages if at < len(page)]
+            if not at and self._history is None and self._skill.compares:
+                looks.append(self._read_history())
+        likely = [(item, item.likely_to_list()) for item in vague]
+        return looks + [self._list_variants(item, product_id) for item, product_id in likely if product_id]
 
-    def _put(self, item: ItemNotes) -> list[Sent]:
-        """Return what brings the item into the cart as wanted, nothing where it is there."""
-        if item.chosen is None or (item in self._sold_out and self._skill.minds_stock):
+    def _pages(self, item: Wanted) -> list[Sent]:
+        """Return the further looks at what an item may be that are worth their calls."""
+        if not (self._skill.compares and self._skill.filters):
+            return self._first_page(item)
+        search, pool = item.search, item.pool()
+        has_number = any(isinstance(fact.value, int | float) for fact in item.facts)
+        if (search.total or 0) > _FEW and self._open_names(item) and not has_number:
             return []
-        variant, quantity = item.wanted_variant(), item.quantity or 1
-        if item.chosen not in item.variants:
-            variant = None
-        if self._skill.guesses and item.line is None:
-            variant, quantity = None, 1
-        if variant and not variant.get("in_stock", True) and self._skill.minds_stock:
-            self._sold_out.append(item)
-            item.variants = {}
+        looks = item.shelf.looks(
+            search,
+            most=PAGE if search.total is None else MOST,
+            words=words_of(item.facts),
+            is_doubtful=len(pool) == 1 and not item.is_certain(pool),
+        )
+        return [item.shelf.call(search, look) for look in looks]
+
+    def _first_page(self, item: Wanted) -> list[Sent]:
+        """Return the one look of an agent that takes what it sees first."""
+        if item.search.looked:
             return []
-        variant_id = variant["variant_id"] if variant else None
+        words = words_of(item.facts)
+        looks = list(item.shelf.looks(item.search, most=PAGE, words=words))[:1]
+        return [item.shelf.call(item.search, look, _FIRST_PAGE) for look in looks]
+
+    def _list_variants(self, item: Wanted, product_id: str) -> Sent:
+        def take(answer: ToolResult) -> None:
+            item.variants[product_id] = (answer.result or {}).get("variants", [])
+
+        return call("catalog_get_variants", product_id=product_id), take
+
+    def _read_history(self) -> Sent:
+        def take(answer: ToolResult) -> None:
+            self._history = (answer.result or {}).get("results", [])
+            self._visited.update(card["product_id"] for card in self._history)
+
+        return call("user_get_visit_history"), take
+
+    def _put(self, item: Wanted) -> Sent | None:
+        """Return what brings an item into the cart as wanted, or nearer to it; None where it is there."""
+        if item.chosen is None or item.is_given_up or (item.is_sold_out() and self._skill.minds_stock):
+            return None
+        is_guess = self._skill.guesses and item.line is None
+        variant = None if is_guess else item.wanted_variant()
+        quantity = 1 if is_guess else item.quantity or 1
         if item.line is None:
-            added = call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)
+            variant_id = variant["variant_id"] if variant else None
+            made = call("cart_add", product_id=item.chosen, variant_id=variant_id, quantity=quantity)
         elif item.line["product_id"] != item.chosen or (variant is not None and not _is_line_of(item.line, variant)):
-            added = call("cart_remove", line_id=item.line["line_id"])
+            made = call("cart_remove", line_id=item.line["line_id"])
         elif item.line["quantity"] != quantity:
-            added = call("cart_set_quantity", line_id=item.line["line_id"], quantity=quantity)
+            made = call("cart_set_quantity", line_id=item.line["line_id"], quantity=quantity)
         else:
-            return []
+            return None
 
-        def note(_: dict[str, Any], answer: ToolResult) -> None:
-            if answer.code == "OUT_OF_STOCK" and item.is_reported and self._skill.minds_stock:
-                # The customer still sees what they want: what is not there is not it.
-                item.cards.pop(item.chosen or "", None)
-                item.chosen = None
-            elif answer.code == "OUT_OF_STOCK":
-                self._sold_out.append(item)
+        def take(answer: ToolResult) -> None:
             item.line = (answer.result or {}).get("line")
+            if answer.code == "OUT_OF_STOCK":
+                item.is_given_up = not self._skill.minds_stock or item.is_reported
+                sold_out = variant or item.shelf.cards.get(item.chosen or "", {})
+                sold_out["in_stock"] = False
 
-        return [(added, note)]
-
-
-def _item_segments(text: str) -> list[str]:
-    """Return the parts of the opening that may each describe an item."""
-    joined: list[str] = []
-    for sentence in language.sentences(text):
-        if joined and language.words(sentence)[:1] in (["it"], ["they"]):
-            joined[-1] += f" {sentence}"
-        else:
-            joined.append(sentence)
-    likely = []
-    for at, part in enumerate(joined):
-        is_listed = part.endswith(";") or (at and joined[at - 1].endswith(";"))
-        if is_listed or any(word in _ITEM_MARKS or word.isdigit() for word in language.words(part)):
-            likely.append(part)
-    return likely or joined
-
-
-def _noun_score(category: str, text: str) -> float:
-    return max(language.likeness(form, text) for form in language.noun_forms(category))
+        return made, take
 
 
 def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:
     return all(line.get(name) == value for name, value in variant.items() if name not in ("variant_id", "in_stock"))
-
-
-def _question(item: ItemNotes, name: str) -> str:
-    if name == "quantity":
-        return f"How many do you want of the {item.noun}?"
-    if name == "variant":
-        name = item.variant_attribute or "variant"
-    label = _LABELS.get(name, name.replace("_", " "))
-    return f"Which {label} should the {item.noun} have?"
-
-
-def _leaves_out(sentence: str) -> bool:
-    text = f" {' '.join(language.words(sentence))} "
-    return text.startswith(" skip ") or " do without " in text or (" leave " in text and " out " in text)
-
-
-def _approves(sentence: str) -> bool:
-    tokens = language.words(sentence)
-    return tokens[:1] == ["yes"] or "correct" in tokens or "right" in tokens

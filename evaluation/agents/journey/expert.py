@@ -4,25 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, Agent
 from ecom_rlve.evaluation.agents.bundle.expert import BundleExpert
 from ecom_rlve.evaluation.agents.cart.expert import CartExpert
-from ecom_rlve.evaluation.agents.journey.errands import (
-    after_first_sentence,
-    comes_back,
-    errand_of,
-    split_at_interruption,
-)
+from ecom_rlve.evaluation.agents.heard import acts_of
 from ecom_rlve.evaluation.agents.order_status.expert import StatusExpert
 from ecom_rlve.evaluation.agents.policy_questions.expert import PolicyExpert
 from ecom_rlve.evaluation.agents.product_discovery.expert import DiscoveryExpert
 from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
 from ecom_rlve.evaluation.agents.skill import Skill
 from ecom_rlve.evaluation.agents.substitution.expert import SubstitutionExpert
-from ecom_rlve.models import Observation
+from ecom_rlve.models import Observation, SaidAct, ToolResult
 
 _EXPERTS: Mapping[str, Callable[[Skill], Agent]] = {
     "BUNDLE": BundleExpert,
@@ -47,8 +42,10 @@ class _Errand:
     agent: Agent
     turns: int = 0
     """Turns that it has used up."""
-    unheard: Observation | None = None
-    """The answer to its last action, where the customer interrupted it."""
+    unheard: list[SaidAct] = field(default_factory=list)
+    """What the customer still said of it when they interrupted it."""
+    unseen: list[ToolResult] = field(default_factory=list)
+    """Results of its last action then."""
 
 
 class JourneyExpert:
@@ -62,11 +59,11 @@ class JourneyExpert:
         """Turns that each errand adds to the conversation."""
         self._errands = 1
         """How many errands so many turns are for."""
-        self._begun: list[str] = []
+        self._begun = 0
         self._open: list[_Errand] = []
         """Begun and unsettled; the last is the one that is spoken of."""
-        self._is_settled = True
-        """The last action settled the errand that it was about, or there was none."""
+        self._acted: _Errand | None = None
+        """The one that the last action was about, None where that settled it."""
         self._turns_left = 0
 
     def act(self, result: StepResult) -> Action:
@@ -74,22 +71,20 @@ class JourneyExpert:
         seen = result.observation
         if self._reset is None:
             self._take_up(seen)
-            heard = self._begin(seen.user_message, seen)
-        else:
-            if not self._is_settled:
-                self._open[-1].turns += self._turns_left - seen.turns_left
-            heard = self._after_settling(seen) if self._is_settled else self._after_action(seen)
+        if self._acted:
+            self._acted.turns += self._turns_left - seen.turns_left
         self._turns_left = seen.turns_left
+        acts, heard = self._share(acts_of(result), seen)
         errand = self._open[-1]
         heard = heard.model_copy(update={"turns_left": self._turns_for_current(seen.turns_left)})
-        action = errand.agent.act(replace(result, observation=heard))
+        metadata = result.metadata.model_copy(update={"acts": acts})
+        action = errand.agent.act(replace(result, observation=heard, metadata=metadata))
         answer = action.get("answer")
-        self._is_settled = bool(answer and answer.get("done"))
-        if answer:
-            action = {**action, "answer": {"intent": errand.name, **answer}}
-        if self._is_settled:
+        is_settled = bool(answer and answer.get("done"))
+        self._acted = None if is_settled else errand
+        if is_settled:
             self._open.pop()
-        return action
+        return {**action, "answer": {"intent": errand.name, **answer}} if answer else action
 
     def _take_up(self, reset: Observation) -> None:
         """Read how long the conversation may be, and what each errand's job is."""
@@ -100,33 +95,25 @@ class JourneyExpert:
         _, *parts = _BRIEF.split((reset.instructions or "").partition("\n")[0])
         self._briefs = dict(zip(parts[::2], parts[1::2], strict=True))
 
-    def _after_action(self, seen: Observation) -> Observation:
-        """Return what the errand that is spoken of now hears; one that is interrupted hears its share later."""
-        turned = split_at_interruption(seen.user_message)
-        if turned is None:
-            return seen
-        before, after = turned
-        self._open[-1].unheard = seen.model_copy(update={"user_message": before})
-        return self._begin(after, seen)
+    def _share(self, acts: list[SaidAct], seen: Observation) -> tuple[list[SaidAct], Observation]:
+        """Return what the errand that is now spoken of hears and sees; one that is interrupted does so later."""
+        at = next((at for at, act in enumerate(acts) if act.intent), None)
+        if at is None:
+            return acts, seen
+        if self._acted:
+            self._acted.unheard, self._acted.unseen = acts[:at], seen.tool_results
+        name, acts = acts[at].intent, acts[at:]
+        if self._open and self._open[-1].name == name:
+            errand = self._open[-1]
+            return [*errand.unheard, *acts], seen.model_copy(update={"tool_results": errand.unseen})
+        return acts, self._begin(name, seen)
 
-    def _after_settling(self, seen: Observation) -> Observation:
-        text = seen.user_message
-        if not self._open or not comes_back(text):
-            return self._begin(after_first_sentence(text), seen)
-        errand = self._open[-1]
-        unheard, errand.unheard = errand.unheard, None
-        missed = {} if unheard is None else {name: getattr(unheard, name) for name in ("user_message", "tool_results")}
-        return seen.model_copy(update=missed)
-
-    def _begin(self, text: str, seen: Observation) -> Observation:
+    def _begin(self, name: str, seen: Observation) -> Observation:
         """Begin an errand; return what a conversation about nothing else would begin with."""
         assert self._reset is not None
-        name = errand_of(text, self._begun)
-        self._begun.append(name)
+        self._begun += 1
         self._open.append(_Errand(name, _EXPERTS[name](self._skill)))
         opening = {
-            "user_message": text,
-            "tool_results": [],
             "tool_calls_left": seen.tool_calls_left,
             "max_turns": self._turns,
             "instructions": self._briefs.get(name),
@@ -136,6 +123,6 @@ class JourneyExpert:
     def _turns_for_current(self, turns_left: int) -> int:
         """Return what is left for the errand that is spoken of when every other one gets the turns that it adds."""
         others = self._open[:-1]
-        to_come = max(0, self._errands - len(self._begun))
+        to_come = max(0, self._errands - self._begun)
         kept = sum(max(1, self._turns - other.turns) for other in others) + self._turns * to_come
         return max(min(1, turns_left), turns_left - kept)

@@ -1,27 +1,40 @@
-"""The expert for STATUS: lists the orders, asks where the customer's words fit several, reads the one they mean."""
+"""The expert for STATUS: lists the orders, asks for what tells several apart, reads the one that is meant."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.evaluation.agent import Action, call, one_at_a_time
+from ecom_rlve.evaluation.agent import Action, call
+from ecom_rlve.evaluation.agents.heard import acts_of
+from ecom_rlve.evaluation.agents.inquiry import Inquiry
+from ecom_rlve.evaluation.agents.orders import Order, OrderHistory, cents, placed, without_article
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.evaluation.reading import language
-from ecom_rlve.evaluation.reading.order_notes import (
-    Order,
-    OrderNotes,
-    days_said,
-    holds,
-    kept,
-    months_said,
-    placed_on,
-)
+from ecom_rlve.models import SaidAct, Style
 
-_QUESTION = "On which date did you place the order, what was the order total, and which other items were in it?"
-_ASKS = 2
+_QUESTIONS = {
+    # An order holds several things, which are all told where they are asked for first.
+    "items_ordered": "Which other items were in the order?",
+    "order_date": "On which date did you place it?",
+    "order_total": "What was the order total?",
+}
+_TOLD_BY = {"order_date": "day", "order_total": "total"}
+"""What a reference to the order may tell of a topic."""
+_IS_TRUE: Mapping[str, Callable[[Order, Any], bool]] = {
+    "category": lambda order, category: category in order["categories"],
+    "title": lambda order, title: title in order["titles"],
+    "day": lambda order, day: placed(order).day == int(day),
+    "month": lambda order, month: placed(order).month == int(month),
+    "order_date": lambda order, ordinal: placed(order).toordinal() == ordinal,
+    "total": lambda order, total: cents(order["total"]) == int(total),
+    "order_total": lambda order, total: cents(order["total"]) == total,
+}
+"""Whether what the customer said is true of a listed order, by what it is about."""
+_THINGS = ("category", "title")
+
+Clue = tuple[str, Any]
+"""A key of :data:`_IS_TRUE` with what was said of it."""
 
 
 class StatusExpert:
@@ -29,62 +42,67 @@ class StatusExpert:
 
     def __init__(self, skill: Skill | None = None) -> None:
         self._skill = skill or Skill()
-        self._notes = OrderNotes()
-        self._text = ""
-        self._read: dict[str, Order] = {}
-        self._asked = 0
+        self._history = OrderHistory()
+        self._inquiry = Inquiry(several=("items_ordered",))
+        self._clues: list[Clue] = []
+        self._nouns: list[str] = []
+        """Of things in the order."""
         self._has_guessed = False
 
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
         observation = result.observation
-        self._text += f"\n{observation.user_message}"
-        for answer in observation.tool_results:
-            self._notes.learn(answer.result)
-            if answer.name == "order_get" and answer.result:
-                self._read[answer.result["order_id"]] = answer.result
-        return one_at_a_time(self._decide(observation.turns_left), result.metadata.style)
+        for shown in observation.tool_results:
+            self._history.take(shown.name, shown.result)
+        self._hear(acts_of(result))
+        return self._decide(observation.turns_left, result.metadata.style)
 
-    def _decide(self, turns_left: int) -> Action:
-        page = self._notes.next_page
+    def _hear(self, acts: list[SaidAct]) -> None:
+        self._inquiry.hear(acts)
+        for act in acts:
+            facts = [fact for item in act.items for fact in item.facts]
+            self._clues += [(name, said) for name, said in act.says.items() if name in _IS_TRUE]
+            self._clues += [(fact.slot, fact.value) for fact in facts if fact.slot in _IS_TRUE]
+            self._nouns += [act.says["item"]] if "item" in act.says else []
+            self._nouns += [without_article(str(fact.value)) for fact in facts if fact.slot == "items_ordered"]
+
+    def _decide(self, turns_left: int, style: Style) -> Action:
+        questions = self._questions()
+        page = self._history.next_page()
         if page is not None and turns_left > 1:
-            return {"tool_calls": [page]}
+            return self._inquiry.look([page], questions, style)
         candidates = self._candidates()
-        if len(candidates) > 1 and self._skill.asks and self._asked < _ASKS and turns_left > 2:
-            self._asked += 1
-            return {"assistant_message": _QUESTION}
+        if len(candidates) > 1 and turns_left > 2 and self._inquiry.open(questions):
+            return self._inquiry.look([], questions, style)
         if not candidates:
             return {"answer": {"done": True}}
+        order_id = candidates[0]["order_id"]
         if self._skill.guesses:
-            is_proposal = not self._has_guessed and turns_left > 1
+            is_final = self._has_guessed or turns_left == 1
             self._has_guessed = True
-            return {"answer": {"done": not is_proposal, **_answer({**candidates[0], "status": "delivered"})}}
-        order = self._read.get(candidates[0]["order_id"])
-        if order is None and turns_left > 1:
-            return {"tool_calls": [call("order_get", order_id=candidates[0]["order_id"])]}
-        return {"answer": {"done": True, **_answer(order or candidates[0])}}
+            return {"answer": {"done": is_final, **_answer({**candidates[0], "status": "delivered"})}}
+        if order_id not in self._history.read and (turns_left > 1 or style == "tool"):
+            return self._inquiry.look([call("order_get", order_id=order_id)], {}, style)
+        return {"answer": {"done": True, **_answer(self._history.read.get(order_id, candidates[0]))}}
+
+    def _questions(self) -> dict[str, str]:
+        if not self._skill.asks:
+            return {}
+        told = {name for name, _ in self._clues}
+        return {topic: text for topic, text in _QUESTIONS.items() if _TOLD_BY.get(topic) not in told}
 
     def _candidates(self) -> list[Order]:
-        """Return the orders that the customer may mean; without comparing, the newest with a thing they named."""
-        orders = self._notes.orders
-        title = language.quoted(self._text)
-        things = self._notes.things_named(self._text) if title is None else self._things_beside(title)
-        by_things: list[Callable[[Order], bool]] = [partial(holds, name=thing) for thing in things]
-        if title is not None:
-            by_things.insert(0, lambda order: title in order["titles"])
+        """Return the orders that may be meant; a weaker agent takes the newest with a thing, or all, that was named."""
+        things = [("category", self._history.category_of(noun)) for noun in self._nouns]
+        things += [clue for clue in self._clues if clue[0] in _THINGS]
         if not self._skill.compares:
-            return kept(orders, by_things[:1])[:1]
+            return self._true_of(things[:1])[:1]
         if not self._skill.filters:
-            return kept(orders, by_things)[:1]
-        days, months = days_said(self._text), months_said(self._text)
-        totals = language.prices(self._text)
-        by_day = [lambda order: (placed_on(order).day, placed_on(order).month) in days] if days else []
-        by_month = [lambda order: placed_on(order).month in months] if months else []
-        by_total = [lambda order: order["total"] in totals] if totals else []
-        return kept(orders, [*by_total, *by_day, *by_month, *by_things])
+            return self._true_of(things)[:1]
+        return self._true_of([*things, *self._clues])
 
-    def _things_beside(self, title: str) -> list[str]:
-        return self._notes.things_named(self._text.replace(title, ""))
+    def _true_of(self, clues: list[Clue]) -> list[Order]:
+        return [order for order in self._history.listed if all(_IS_TRUE[name](order, said) for name, said in clues)]
 
 
 def _answer(order: dict[str, Any]) -> dict[str, Any]:

@@ -2,38 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 from fractions import Fraction
 from typing import Any
 
 from ecom_rlve.client import StepResult
-from ecom_rlve.evaluation.agent import Action, call, one_at_a_time
-from ecom_rlve.evaluation.agents.policy_questions.reading import (
-    Outcome,
-    base_figure,
-    labels,
-    outcomes,
-    subject,
-    unit_stated,
-)
+from ecom_rlve.evaluation.agent import Action, call
+from ecom_rlve.evaluation.agents.heard import acts_of
+from ecom_rlve.evaluation.agents.inquiry import Inquiry
+from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_figure, labels, outcomes, subject
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.evaluation.reading import language
+from ecom_rlve.models import SaidAct, SaidFact, Style
 
-_FACTS_PER_QUESTION = 3
-_ASKED_AT_MOST = 2
-_UNIT_WORDS = {
-    "days": "days",
-    "weeks": "weeks",
-    "hours": "hours",
-    "points": "points",
-    "percent": "percent",
-    "percentage": "percent",
-    "dollars": "USD",
-    "charge": "USD",
-}
-_ASKS = re.compile(r"\b(?:how (?:many|much)|what|which|within|when|until)\b", re.IGNORECASE)
-_DATE = re.compile(r"\b(\d{1,2} [A-Z][a-z]+ \d{4})\b")
+_OTHER_SLOTS = {"condition of the item": "item_condition"}
+"""Slots of conditions that the store calls otherwise than the customer's facts do."""
 
 
 class PolicyExpert:
@@ -41,167 +23,126 @@ class PolicyExpert:
 
     def __init__(self, skill: Skill | None = None) -> None:
         self._skill = skill or Skill()
-        self._question = ""
-        self._told = ""
-        """What the customer has said beside the question."""
-        self._found: dict[str, str] = {}
-        """Titles of sections by id, best match first."""
-        self._snippets: dict[str, str] = {}
-        """Beginnings of texts by id."""
+        self._inquiry = Inquiry()
+        self._says: dict[str, str] = {}
+        """The question: its topic, its form, and the date or the money that it names."""
+        self._facts: dict[str, SaidFact] = {}
+        """What was said of the customer's case, by slot."""
+        self._found: dict[str, tuple[str, str]] = {}
+        """Topic and condition ("" for the base) of the sections that searches have shown, by id, best match first."""
         self._texts: dict[str, str] = {}
         """Texts of sections read, by id."""
         self._searched: list[str] = []
-        self._asked: dict[str, int] = {}
         self._has_proposed = False
 
     def act(self, result: StepResult) -> Action:
         """Return the next action."""
         observation = result.observation
-        self._hear(observation.user_message)
+        self._hear(acts_of(result))
         for shown in observation.tool_results:
             fields = shown.result or {}
             for found in fields.get("results", ()):
-                self._found.setdefault(found["section_id"], found["title"])
-                self._snippets.setdefault(found["section_id"], found["snippet"])
+                self._found.setdefault(found["section_id"], subject(found["title"]))
             if "text" in fields:
                 self._texts[fields["section_id"]] = fields["text"]
-        action = self._decide(observation.tool_calls_left, observation.turns_left)
-        return one_at_a_time(action, result.metadata.style)
+        return self._decide(observation.tool_calls_left, observation.turns_left, result.metadata.style)
 
-    def _hear(self, message: str) -> None:
-        for sentence in language.sentences(message):
-            if not self._question and _ASKS.search(sentence):
-                self._question = sentence
-            else:
-                self._told += f"\n{sentence}"
+    def _hear(self, acts: list[SaidAct]) -> None:
+        self._inquiry.hear(acts)
+        for act in acts:
+            self._says |= act.says
+            self._facts |= {fact.slot: fact for item in act.items for fact in item.facts}
 
-    def _decide(self, room: int, turns_left: int) -> Action:
-        if not self._found and not self._searched:
-            return self._search(self._question or self._told)
-        if not self._found or turns_left <= 1:
-            self._has_proposed = True
-            return self._answer()
-        if not self._skill.compares:
-            first = next(iter(self._found))
-            return self._answer() if first in self._texts else {"tool_calls": [call("policy_get", section_id=first)]}
+    def _decide(self, room: int, turns_left: int, style: Style) -> Action:
+        # In the last turn only a tool at a time shows what it has found before the answer.
+        can_look = turns_left > 1 or (style == "tool" and room > 0)
+        calls = self._calls(max(1, room)) if can_look else []
+        questions = self._questions() if self._skill.asks else {}
+        if calls or (turns_left > 1 and self._inquiry.open(questions)):
+            return self._inquiry.look(calls, questions, style)
+        is_final = self._has_proposed or turns_left == 1 or not self._skill.guesses
+        self._has_proposed = True
+        return {"answer": {"done": is_final, **self._answer()}}
+
+    def _calls(self, room: int) -> list[dict[str, Any]]:
+        """Return what still has to be looked at: a search, or sections to read."""
         unread = [section_id for section_id in self._sections() if section_id not in self._texts]
-        if unread:
-            return {"tool_calls": [call("policy_get", section_id=section_id) for section_id in unread[:room]]}
-        missing = self._unfound()
-        if missing:
-            return self._search(missing)
-        unknown = [label for label in self._unknown() if self._asked.get(label, 0) < _ASKED_AT_MOST]
-        if unknown and self._skill.asks and turns_left > 1:
-            for label in unknown[:_FACTS_PER_QUESTION]:
-                self._asked[label] = self._asked.get(label, 0) + 1
-            return {"assistant_message": " ".join(f"What is the {label}?" for label in unknown[:_FACTS_PER_QUESTION])}
-        return self._answer()
-
-    def _search(self, query: str) -> Action:
-        self._searched.append(query)
-        return {"tool_calls": [call("policy_search", query=query[:400])]}
-
-    def _topic(self) -> str:
-        """Return the topic that was found first among those with a figure in a unit that answers the question."""
-        units = _units_asked(self._question)
-        topics: dict[str, str] = {}
-        for section_id, title in self._found.items():
-            about, label = subject(title)
-            unit = "" if label else unit_stated(self._texts.get(section_id, self._snippets[section_id]))
-            if "final sale" not in about:
-                topics[about] = topics.get(about) or unit
-        fitting = [about for about, unit in topics.items() if not unit or not units or unit in units]
-        asked = language.words(self._question)
-        named = [about for about in fitting if all(_is_among(word, asked) for word in language.words(about))]
-        return max(named, key=len, default=next(iter(fitting or topics), ""))
+        query = "" if unread else self._query()
+        if query:
+            self._searched.append(query)
+            return [call("policy_search", query=query)]
+        return [call("policy_get", section_id=section_id) for section_id in unread[:room]]
 
     def _sections(self) -> list[str]:
-        """Return the sections of the topic, the base first."""
-        topic = self._topic()
-        about = {section_id: subject(title) for section_id, title in self._found.items()}
-        own = [section_id for section_id, (name, _) in about.items() if name == topic]
-        own.sort(key=lambda section_id: about[section_id][1] != "")
+        """Return the sections that govern the case, the base first; a weaker agent takes one of those found."""
+        if not self._skill.compares:
+            return list(self._found)[:1]
+        topic = self._says["topic"]
+        own = [section_id for section_id, (about, _) in self._found.items() if about == topic]
+        own.sort(key=lambda section_id: self._found[section_id][1] != "")
         return own if self._skill.filters else own[:1]
 
-    def _unfound(self) -> str:
-        """Return a query for a section that the base section names and no search has shown, "" where there is none."""
-        topic, about = self._topic(), [subject(self._found[section_id]) for section_id in self._sections()]
-        if not self._skill.filters:
-            return ""
-        if all(label for _, label in about):
-            queries = [topic]
-        else:
-            shown = {label for _, label in about}
-            queries = [f"{topic} {label}" for label in self._labels() if label not in shown]
+    def _query(self) -> str:
+        """Return what to search for next: the topic, then each section that the base names and no search has shown."""
+        topic = self._says["topic"]
+        queries = [topic]
+        if self._skill.compares and self._skill.filters:
+            shown = {self._found[section_id][1] for section_id in self._sections()}
+            queries += [f"{topic} {label}" for label in labels(self._base()) if label not in shown]
         return next((query for query in queries if query not in self._searched), "")
 
     def _base(self) -> str:
-        """Return the text of the base section; of another one where it was not found."""
-        for section_id in self._sections():
-            if not subject(self._found[section_id])[1] and section_id in self._texts:
-                return self._texts[section_id]
-        return next(iter(self._texts.values()), "")
+        """Return the text of the base section, of another where that was not found, "" before any was read."""
+        return next((self._texts[section_id] for section_id in self._sections() if section_id in self._texts), "")
 
-    def _labels(self) -> list[str]:
-        return labels(self._base())
+    def _questions(self) -> dict[str, str]:
+        """Return a question for each condition that the sections found are about."""
+        conditions = [self._found[section_id][1] for section_id in self._sections()]
+        return {_slot(label): f"What is the {label}?" for label in conditions if label}
 
-    def _conditions(self) -> dict[str, list[Outcome]]:
-        read = {subject(self._found[section_id])[1]: self._texts.get(section_id) for section_id in self._sections()}
-        return {label: outcomes(text) for label, text in read.items() if label and text}
-
-    def _unknown(self) -> list[str]:
-        return [label for label, found in self._conditions().items() if self._outcome(found) is None]
-
-    def _outcome(self, found: list[Outcome]) -> Outcome | None:
-        """Return what holds in the customer's case, None where they have not said."""
-        amounts = language.prices(self._told)
-        for outcome in found:
-            if outcome.band is not None and amounts:
-                least, below = outcome.band
-                if least <= amounts[-1] and (below is None or amounts[-1] < below):
-                    return outcome
-        said = [outcome for outcome in found if outcome.value and language.is_said(outcome.value, self._told)]
-        return max(said, key=lambda outcome: len(outcome.value), default=None)
-
-    def _answer(self) -> Action:
+    def _answer(self) -> dict[str, Any]:
         try:
             figure, unit = base_figure(self._base())
         except ValueError:
-            return {"answer": {"done": True}}
+            return {}
         added = Fraction(0)
-        for found in self._conditions().values():
-            outcome = self._outcome(found) or (found[0] if self._skill.guesses and found else None)
+        for section_id in self._sections():
+            label = self._found[section_id][1]
+            outcome = self._outcome(label, outcomes(self._texts.get(section_id, ""))) if label else None
             if outcome is None:
                 continue
             if outcome.is_replacement:
                 figure = outcome.amount
             else:
                 added += outcome.amount
-        is_done = self._has_proposed or not self._skill.guesses
-        self._has_proposed = True
-        return {"answer": {"done": is_done, **self._in_form(figure + added, unit)}}
+        return self._in_form(figure + added, unit)
+
+    def _outcome(self, label: str, found: list[Outcome]) -> Outcome | None:
+        """Return what holds in the customer's case, None where they have not said; a guess is the first."""
+        fact = self._facts.get(_slot(label))
+        if fact is None:
+            return found[0] if self._skill.guesses and found else None
+        return next((outcome for outcome in found if _holds(outcome, fact)), None)
 
     def _in_form(self, figure: Fraction, unit: str) -> dict[str, Any]:
-        """Return the figure as the question wants it: as it is, as a date, or as a share of a price."""
-        date, price = _DATE.search(self._question), language.prices(self._question)
-        if date and unit == "days":
-            last = datetime.strptime(date[1], "%d %B %Y").date() + timedelta(days=int(figure))
+        """Return the figure as the question wants it: as it is, as a last day, or as a share of a price."""
+        form = self._says["form"]
+        if form == "deadline":
+            last = date.fromisoformat(self._says["date"]) + timedelta(days=int(figure))
             return {"value": last.isoformat(), "unit": "date"}
-        if price and unit == "percent":
-            return {"value": float(figure * Fraction(str(price[0])) / 100), "unit": "USD"}
+        if form == "share":
+            return {"value": float(figure * int(self._says["money"]) / 10_000), "unit": "USD"}
         return {"value": float(figure), "unit": unit}
 
 
-def _is_among(word: str, asked: list[str]) -> bool:
-    return any(language.is_slip(token, word) for token in asked)
+def _slot(label: str) -> str:
+    return _OTHER_SLOTS.get(label, label.replace(" ", "_"))
 
 
-def _units_asked(question: str) -> set[str]:
-    """Return the units of rules that can answer a question; none where it does not tell."""
-    tokens = language.words(question)
-    named = {unit for word, unit in _UNIT_WORDS.items() if any(language.is_slip(token, word) for token in tokens)}
-    if language.prices(question) and "percent" not in named and "points" not in named:
-        return {"percent"}
-    if _DATE.search(question):
-        return {"days"}
-    return named
+def _holds(outcome: Outcome, fact: SaidFact) -> bool:
+    """Tell whether an outcome is that of the value said; policies may leave out a word that all values share."""
+    if isinstance(fact.value, float):
+        least, below = outcome.band or (0, 0)
+        return least <= fact.value and (below is None or fact.value < below)
+    said = f" {fact.value} ".casefold()
+    return bool(outcome.value) and f" {outcome.value} ".casefold() in said

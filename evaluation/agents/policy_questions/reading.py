@@ -69,14 +69,6 @@ def base_figure(text: str) -> tuple[Fraction, str]:
     return _number(amount), unit if unit == "percent" else f"{unit.removesuffix('s')}s"
 
 
-def unit_stated(text: str) -> str:
-    """Return the unit of the base that the beginning of a section states, "" where it states none."""
-    try:
-        return base_figure(text)[1]
-    except ValueError:
-        return ""
-
-
 def labels(text: str) -> list[str]:
     """Return the conditions that a base section names."""
     match = _LABELS.search(text)

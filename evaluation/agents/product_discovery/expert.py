@@ -1,79 +1,107 @@
-"""The expert for PD: reads the wishes, searches with filters for all that fulfil them, orders these by the brief."""
+"""The expert for PD: asks for the wishes, searches with filters for all that fulfils them, orders it by the brief."""
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import product
 
-from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.candidates import Filters
-from ecom_rlve.evaluation.agents.recommending import RecommendingExpert, Sent
-from ecom_rlve.evaluation.reading import language
-from ecom_rlve.evaluation.reading.item_notes import Card
-from ecom_rlve.evaluation.reading.wishes import DIMENSIONS, FILTERS, Wishes
-from ecom_rlve.models import ToolResult
+from ecom_rlve.evaluation.agents.cards import Card, Filters, filters_of
+from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
+from ecom_rlve.evaluation.agents.scripted import Sent
+from ecom_rlve.evaluation.agents.shelf import Search
+from ecom_rlve.models import SaidFact
 
 _SURE = ("price", "priority")
 """What every customer has a wish about."""
-_NOUN_SCORE = 78
+_USUAL = ("rating", "brand", "ship_days")
+"""What products of any kind have."""
+_DIMENSIONS: Mapping[str, str] = {
+    "price": "price",
+    "rating": "rating",
+    "delivery time": "ship_days",
+    "brand": "brand",
+}
+"""What may matter most, by what the customer calls it."""
+_BEST: Mapping[str, float] = {"price": 0.0, "rating": 5.0, "ship_days": 1.0}
+_CENTS = 100
 _TOP, _REST = 0.7, 0.3
-_BEST = {"price": 0.0, "rating": 5.0, "ship_days": 1.0}
-_PHRASE = re.compile(r"\ban? ((?:pair|box|bag|tin|set) of (?:[\w'’-]+ ?){1,3}|(?:[\w'’-]+ ?){1,3})")
+_FEW = 20
+"""Products that pass a search up to which all of them are looked at rather than "A or B" searched one by one."""
 
 
 class DiscoveryExpert(RecommendingExpert):
     """Plays one PD episode."""
 
-    _tries = 0
+    def _wishes(self) -> dict[str, SaidFact]:
+        """Return what was said a product should be like, by attribute."""
+        return {fact.attribute: fact for fact in self._item.latest() if fact.slot != "priority"}
 
-    def _first_search(self, room: int) -> list[Sent]:
-        def take(answer: ToolResult) -> None:
-            self._tries += 1
-            names = dict.fromkeys(card["category"] for card in (answer.result or {}).get("results", ()))
-            scored = [(_noun_score(name, self._text), len(name), -at, name) for at, name in enumerate(names)]
-            score, *_, category = max(scored, default=(0.0, 0, 0, ""))
-            if score >= _NOUN_SCORE or (self._tries > 3 and category):
-                self._category = category
-
-        # "a tool box", "an area rug": what follows an article may be the thing; longer texts find it less surely.
-        named = [" ".join(language.words(phrase)) for phrase in _PHRASE.findall(self._text)]
-        queries = [*dict.fromkeys(named), " ".join(language.words(self._text))[:400]][self._tries :][:room]
-        return [(call("catalog_search", query=query, limit=10), take) for query in queries]
-
-    def _filters(self, wishes: Wishes) -> Filters:
-        filters: dict[str, Any] = {"category": self._category}
-        if self._skill.minds_stock:
-            filters["in_stock"] = True
-        filters |= {name: values[0] for name, values in wishes.words.items() if len(values) == 1}
-        return filters | {FILTERS[name]: bound for name, bound in wishes.bounds.items()}
-
-    def _open_questions(self, wishes: Wishes) -> list[str]:
-        told = wishes.attributes | ({"priority"} if wishes.priority else set())
-        sure = [name for name in _SURE if name not in told]
-        if not self._missing(wishes) or self._category is None:
+    def _topics(self) -> list[Topic]:
+        wishes = self._wishes()
+        told = {*wishes, *(("priority",) if "priority" in self._item.facts else ())}
+        sure = [Topic(name) for name in _SURE if name not in told and Topic(name) not in self._interview.closed]
+        lacking = self._wished - len(wishes) - ("price" not in wishes)
+        if lacking <= 0:
             return sure
-        names = (*_SURE, "rating", "brand", "ship_days", *self._attributes())
-        return [name for name in names if name not in told]
+        names = (Topic(name) for name in (*_USUAL, *self._shelf.attributes()) if name not in told)
+        others = [topic for topic in names if topic not in self._interview.closed]
+        if sure or lacking * FACTS_PER_TURN >= len(others):
+            return sure + others
+        return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
-    def _ranked(self, wishes: Wishes) -> list[str]:
-        fitting = self._fitting(wishes)
-        if not self._skill.compares:
-            return [card["product_id"] for card in fitting]
-        return [card["product_id"] for card in sorted(fitting, key=lambda card: -_utility(card, wishes))]
+    def _first_looks(self) -> Iterator[Sent]:
+        """Yield looks at what passes the first wishes: what is seen early is seen again before the answer."""
+        if self._shelf.category is None and self._is_asking and self._topics():
+            search = self._shelf.search(self._filters())
+            yield from (
+                self._watched(self._shelf.call(search, look)) for look in self._shelf.looks(search, self._first_sort())
+            )
+
+    def _filters(self) -> Filters:
+        return {**self._stock_filter(), **filters_of(self._wishes().values())}
+
+    def _searches(self) -> list[Search]:
+        if not self._skill.filters or not self._skill.compares:
+            return self._lazy_search()
+        if self._is_asking and self._topics():
+            return []
+        whole = self._shelf.search(self._filters())
+        if whole.total is None or whole.total <= _FEW:
+            return [whole]
+        return [self._shelf.search({**whole.filters, **more}) for more in _alternatives(self._wishes().values())]
+
+    def _first_sort(self) -> str:
+        return {"rating": "rating_desc", "ship_days": "ship_days_asc"}.get(self._priority() or "", "price_asc")
+
+    def _priority(self) -> str | None:
+        fact = self._item.facts.get("priority")
+        return _DIMENSIONS.get(str(fact.value)) if fact else None
+
+    def _ranked(self) -> list[str]:
+        wishes = self._wishes()
+        fitting = self._fitting(wishes.values())
+        if self._skill.compares:
+            fitting.sort(key=lambda card: -_utility(card, wishes, self._priority()))
+        return [card["product_id"] for card in fitting]
 
 
-def _noun_score(category: str, text: str) -> float:
-    return max(language.likeness(form, text) for form in language.noun_forms(category))
+def _alternatives(wishes: Iterable[SaidFact]) -> list[Filters]:
+    """Return the filters that together say every "A or B"."""
+    named = [(wish.attribute, wish.value) for wish in wishes if isinstance(wish.value, list)]
+    return [dict(zip((name for name, _ in named), chosen, strict=True)) for chosen in product(*(v for _, v in named))]
 
 
-def _utility(card: Card, wishes: Wishes) -> float:
+def _utility(card: Card, wishes: Mapping[str, SaidFact], priority: str | None) -> float:
     """Return what a product is worth by the brief's rule."""
-    names = [name for name in DIMENSIONS.values() if name in wishes.attributes]
-    others = len(names) - (wishes.priority in names)
+    names = [name for name in _DIMENSIONS.values() if name in wishes]
+    others = len(names) - (priority in names)
     worth = 0.0
     for name, best in _BEST.items():
-        limit = wishes.bounds.get(name)
-        if limit is not None and limit != best:
-            weight = _TOP if name == wishes.priority else _REST / max(1, others)
+        if name not in wishes or isinstance(wishes[name].value, list):
+            continue
+        limit = float(str(wishes[name].value)) / (_CENTS if name == "price" else 1)
+        if limit != best:
+            weight = _TOP if name == priority else _REST / max(1, others)
             worth += weight * abs(card[name] - limit) / abs(best - limit)
     return worth

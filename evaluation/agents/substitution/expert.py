@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Iterator
 
-from ecom_rlve.evaluation.agent import call
-from ecom_rlve.evaluation.agents.candidates import Filters
-from ecom_rlve.evaluation.agents.recommending import RecommendingExpert, Sent
+from ecom_rlve.evaluation.agents.cards import Card, filters_of, meets
+from ecom_rlve.evaluation.agents.interview import ANYTHING, FACTS_PER_TURN, Topic
+from ecom_rlve.evaluation.agents.recommending import RecommendingExpert
+from ecom_rlve.evaluation.agents.scripted import Sent
+from ecom_rlve.evaluation.agents.shelf import Look, Search
 from ecom_rlve.evaluation.agents.skill import Skill
-from ecom_rlve.evaluation.reading import language
-from ecom_rlve.evaluation.reading.item_notes import Card
-from ecom_rlve.evaluation.reading.wishes import KEEPING, Wishes, read_wishes, values_of
-from ecom_rlve.models import Observation, ToolResult
+from ecom_rlve.models import Observation, SaidFact
 
 _WEIGHT = re.compile(r"worth (0?\.\d+|1|0)·similarity")
+_KEPT = Topic("compatibility")
+_NAMES = ("price", "brand", "rating", "ship_days")
+_WORDINGS = 12
+"""Wordings of a title by which the original is looked for, before what is known must do."""
 
 
 class SubstitutionExpert(RecommendingExpert):
@@ -22,78 +25,79 @@ class SubstitutionExpert(RecommendingExpert):
 
     def __init__(self, skill: Skill | None = None) -> None:
         super().__init__(skill)
-        self._original: Card | None = None
         self._weight = 0.5
-        self._tries = 0
+        self._tried: set[str] = set()
 
-    def _read_brief(self, observation: Observation) -> None:
-        super()._read_brief(observation)
-        if weight := _WEIGHT.search(observation.instructions or ""):
+    def _begin(self, opening: Observation) -> None:
+        super()._begin(opening)
+        if weight := _WEIGHT.search(opening.instructions or ""):
             self._weight = float(weight[1])
 
-    def _first_search(self, room: int) -> list[Sent]:
-        title = language.quoted(self._text) or self._text
+    @property
+    def _title(self) -> str:
+        return self._heard.says["title"]
 
-        def take(answer: ToolResult) -> None:
-            self._tries += 1
-            cards = (answer.result or {}).get("results", ())
-            self._original = next((card for card in cards if card["title"] == title), self._original)
-            if self._original is not None:
-                self._category = self._original["category"]
+    def _original(self) -> Card | None:
+        """Return the card of the sold-out product, None before it was found."""
+        return next((card for card in self._shelf.cards.values() if card["title"] == self._title), None)
 
-        # A repeated search gives the same page; other words draw other distractors.
-        words = title.rstrip("…").split()
-        queries = [" ".join(words[at:] + words[:at]) for at in range(self._tries, self._tries + room)]
-        return [(call("catalog_search", query=query, limit=10), take) for query in queries]
+    def _required(self) -> list[SaidFact]:
+        return [fact for fact in self._item.latest() if fact.slot == _KEPT.name]
 
-    def _wishes(self) -> Wishes:
-        """Return what was said; the values that the customer may name are those of the original."""
-        text = _untitled(self._text)
-        values, numbers = values_of([self._original] if self._original else [])
-        return read_wishes(text, values, numbers)
+    def _preferred(self) -> list[SaidFact]:
+        return [fact for fact in self._item.latest() if fact.slot != _KEPT.name]
 
-    def _filters(self, wishes: Wishes) -> Filters:
-        assert self._original is not None
-        filters: dict[str, Any] = {"category": self._category}
-        if self._skill.minds_stock:
-            filters["in_stock"] = True
-        return filters | {name: self._original[name] for name in wishes.kept}
+    def _first_looks(self) -> Iterator[Sent]:
+        """Yield searches in words of the title: on each page other results are replaced by others."""
+        if self._original() is not None:
+            return
+        search, words = self._shelf.search({}), self._title.rstrip("…").split()
+        turned = [" ".join(words[at:] + words[:at]) for at in range(min(_WORDINGS, len(words)))]
+        looks = (Look(query, "relevance", 0) for query in turned)
+        untried = [look for look in looks if look not in search.looked]
+        yield from (self._watched(self._shelf.call(search, look)) for look in untried[:1])
 
-    def _open_questions(self, wishes: Wishes) -> list[str]:
-        says_it = wishes.kept or any(word in language.words(_untitled(self._text)) for word in KEEPING)
-        first = [] if says_it else ["compatibility"]
-        if self._category is not None and not self._missing(wishes):
-            return first
-        names = (*first, "price", "brand", "rating", "ship_days", *self._attributes())
-        return [name for name in names if name not in wishes.attributes]
+    def _topics(self) -> list[Topic]:
+        lacking = self._wished - len(self._item.latest())
+        if lacking <= 0:
+            return []
+        told = {fact.attribute for fact in self._item.latest()}
+        names = (Topic(name) for name in (*_NAMES, *self._shelf.attributes()) if name not in told)
+        others = [topic for topic in names if topic not in self._interview.closed]
+        if _KEPT not in self._interview.closed:
+            return [_KEPT, *others]
+        if lacking * FACTS_PER_TURN >= len(others):
+            return others
+        return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
-    def _ranked(self, wishes: Wishes) -> list[str]:
-        required = Wishes(words={name: wishes.words[name] for name in wishes.kept})
-        own = self._original["product_id"] if self._original else None
+    def _searches(self) -> list[Search]:
+        if not self._skill.filters or not self._skill.compares:
+            return self._lazy_search()
+        if self._is_asking and self._wished > len(self._item.latest()) and _KEPT not in self._interview.closed:
+            return []
+        return [self._shelf.search({**self._stock_filter(), **filters_of(self._required())})]
+
+    def _ranked(self) -> list[str]:
+        required, original = self._required(), self._original()
+        own = original["product_id"] if original else None
         pool = [card for card in self._fitting(required) if card["product_id"] != own]
-        if self._original is None or self._facets is None or not self._skill.compares:
+        if original is None or self._shelf.facets is None or not self._skill.compares:
             return [card["product_id"] for card in pool]
-        original = self._original
         alike = {card["product_id"]: self._similarity(original, card) for card in pool}
         low, high = min(alike.values(), default=0.0), max(alike.values(), default=0.0)
-        others = wishes.attributes - wishes.kept.keys()
+        preferred = self._preferred()
         worth = {}
         for card in pool:
             similarity = (alike[card["product_id"]] - low) / (high - low) if high > low else 1.0
-            met = sum(bool(wishes.is_met(card, name)) for name in others) / len(others) if others else 1.0
+            met = sum(bool(meets(card, fact)) for fact in preferred) / len(preferred) if preferred else 1.0
             worth[card["product_id"]] = self._weight * similarity + (1 - self._weight) * met
         return sorted(worth, key=lambda product_id: -worth[product_id])
 
     def _similarity(self, original: Card, card: Card) -> float:
-        facets = self._facets or {"attributes": [], "ranges": {}}
+        facets = self._shelf.facets or {"attributes": [], "ranges": {}}
         parts = [float(card.get(name) == original[name]) for name in facets["attributes"] if name in original]
         for name, (low, high) in facets["ranges"].items():
             if name in original:
                 apart = abs(card[name] - original[name]) / (high - low) if name in card and high > low else 0.0
                 parts.append(1 - apart if name in card else 0.0)
         return sum(parts) / len(parts) if parts else 0.0
-
-
-def _untitled(text: str) -> str:
-    """Return a text without the titles that it quotes."""
-    return re.sub(r"\".+?\"", " ", text)

@@ -1,9 +1,9 @@
 """``python -m ecom_rlve.evaluation.bench.scale``: what a catalog of two million products costs.
 
-Builds the procedural catalog in a process of its own, opens it in worker processes as a server has them, and prints
+Builds the procedural catalog in a process of its own, opens it in worker processes like those of a server, and prints
 Markdown: building, opening and memory; resets and whole episodes of every environment; searches without a filter, with
-a broad and with selective ones beside FAISS alone on the same vectors; and each target with PASS or FAIL. About ten
-minutes on two cores; ``--store`` keeps what was built, and reuses it where it is there.
+a broad filter and with selective ones, compared with FAISS alone on the same vectors; and each target with PASS or
+FAIL. It takes about ten minutes on two cores. ``--store`` keeps what was built, and uses it again if it exists.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ QUICK = Counts(resets=8, searches=3, episodes=2)
 
 
 def built(source: str, store: Path, workers: int) -> Build:
-    """Build a catalog and return what that took."""
+    """Build a catalog and return the time and memory that it took."""
     command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale.build", source, str(store)]
     start = time.perf_counter()
     with subprocess.Popen([*command, f"--workers={workers}"]) as process, PeakMemory(process.pid) as peak:
@@ -71,7 +71,7 @@ def built(source: str, store: Path, workers: int) -> Build:
 def worker(
     store: Path, counts: Counts, first_seed: int, *, compare: bool = False
 ) -> Iterator[tuple[int, WorkerSample]]:
-    """Run a worker; yield its process id and what it measured while it still holds the catalog."""
+    """Run a worker; yield its process id and what it measured, while it still has the catalog open."""
     options = {**{name: getattr(counts, name) for name in counts.__slots__}, "first-seed": first_seed}
     command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale.worker", str(store)]
     command += [f"--{name}={value}" for name, value in options.items()] + ["--compare"] * compare
@@ -98,7 +98,7 @@ def _sample(line: str) -> WorkerSample:
 
 
 def measure(store: Path, counts: Counts, build: Build | None, console: Console) -> Measured:
-    """Measure with one worker, then the memory of two others, which do no more than a server's would."""
+    """Measure with one worker, then measure the memory of two others, which do only what a server's worker does."""
     console.print("resets, episodes, searches …")
     with worker(store, counts, 0, compare=True) as (_, sample):
         pass

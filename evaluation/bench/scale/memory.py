@@ -1,4 +1,4 @@
-"""What processes hold of the machine's memory, read from the kernel."""
+"""How much memory processes hold, read from the kernel."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _MIB = 1024
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Of one process, in MiB."""
+    """Memory of one process, in MiB."""
 
     resident: float
-    """All pages that it has mapped and that are in memory, shared ones too."""
+    """All its mapped pages that are in memory, including shared ones."""
     proportional: float
-    """The same, each page divided by the number of processes that map it: sums over processes count nothing twice."""
+    """The same, but each page is divided by the number of processes that map it, so that sums count nothing twice."""
     private: float
     """Pages that no other process maps."""
 
 
 def memory_of(pid: int) -> Memory | None:
-    """Return the memory of a process; None where it has ended, or on a system without ``/proc``."""
+    """Return the memory of a process; None if it has ended, or on a system without ``/proc``."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
     except OSError:
@@ -35,7 +35,7 @@ def memory_of(pid: int) -> Memory | None:
 
 
 def family_of(pid: int) -> list[int]:
-    """Return the ids of a process and all that it has started."""
+    """Return the ids of a process and of all processes that it has started."""
     found = [pid]
     for each in found:
         for task in Path(f"/proc/{each}/task").glob("*/children"):
@@ -51,11 +51,11 @@ def _text(path: Path) -> str:
 
 
 class PeakMemory:
-    """Watches a process and all that it starts, while it is entered; ``mib`` is the most they held together."""
+    """Watches a process and all that it starts, within a ``with`` block; ``mib`` is the most they held together."""
 
     def __init__(self, pid: int, every_s: float = 0.5) -> None:
         self.mib: float | None = None
-        """None where the system does not tell."""
+        """None if the system does not say."""
         self._pid, self._every_s = pid, every_s
         self._is_over = Event()
         self._thread = Thread(target=self._watch, daemon=True)
@@ -76,6 +76,6 @@ class PeakMemory:
 
 
 def total_of(memories: Iterable[Memory | None]) -> float | None:
-    """Return what processes hold together, in MiB; None where none is known."""
+    """Return what processes hold together, in MiB; None if none is known."""
     known = [memory.proportional for memory in memories if memory is not None]
     return sum(known) if known else None

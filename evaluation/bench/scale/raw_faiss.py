@@ -1,7 +1,7 @@
-"""FAISS alone on the vectors of a catalog's folder: what a search cannot do without.
+"""FAISS alone on the vectors of a catalog's folder: the part of a search that cannot be left out.
 
-Everything that FAISS can be given in advance is: the query's vector, the rows that pass a filter, and for a broad one
-the bitmap of them.
+All that can be prepared for FAISS is given to it: the query's vector, the rows that pass a filter, and for a broad
+filter their bitmap.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ecom_rlve.catalog.vectors.inverted_index import EXACT_ROWS
 
 
 class RawFaiss:
-    """The exact index of a folder and, where it has one, its inverted file, as FAISS reads them."""
+    """The exact index of a folder and its inverted file, if it has one, as FAISS reads them."""
 
     def __init__(self, folder: Path) -> None:
-        """Map the files; raises :class:`IndexMismatchError` where they are no search index."""
+        """Map the files; raises :class:`IndexMismatchError` if they are no search index."""
         faiss.omp_set_num_threads(1)
         sealed = SealedFolder(folder)
         self._flat = read_index(sealed.index("flat"), faiss.IndexScalarQuantizer)
@@ -36,7 +36,7 @@ class RawFaiss:
             self._probes = int(sealed.arrays["probes"][0])
         size, dimensions = int(self._flat.ntotal), int(self._flat.d)
         raw = np.asarray(np.memmap(sealed.index("flat"), dtype=np.uint8, mode="r"))
-        # The codes are the last thing in the format.
+        # The codes are at the end of the format.
         self._codes = raw[raw.nbytes - size * dimensions :].reshape(size, dimensions)
 
     def exact(self, query: NDArray[np.float32], k: int, passing: Passing | None) -> NDArray[np.int64]:

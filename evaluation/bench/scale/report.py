@@ -1,4 +1,4 @@
-"""What was measured on a large catalog, as tables, and its targets beside it."""
+"""What was measured on a large catalog, as tables, and the targets."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from ecom_rlve.evaluation.bench.report import Target
 from ecom_rlve.evaluation.bench.scale.memory import Memory
 from ecom_rlve.evaluation.bench.scale.sample import SearchSample, WorkerSample
 
+# Files are mapped: opening reads next to nothing, and a second worker shares what the first one holds.
 OPEN_MOST_S = 2.0
 ADDED_MOST = 0.15
 RECALL_LEAST = 0.95
@@ -22,7 +23,7 @@ class Build:
 
     seconds: float
     peak_mib: float | None
-    """Of all its processes together; None where the system does not tell."""
+    """Most memory of all its processes together; None if the system does not say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +31,15 @@ class Pair:
     """Two workers on one catalog."""
 
     first: Memory
-    """The first one, alone."""
+    """Memory of the first worker, alone."""
     second: Memory
-    """The second one, beside it."""
+    """Memory of the second worker, besides the first."""
     added_mib: float
-    """By how much both together take more than the first one alone."""
+    """How much more both together take than the first one alone."""
 
     @property
     def added_share(self) -> float:
-        """That, as a share of what the first one holds."""
+        """The same as a share of what the first one holds."""
         return self.added_mib / self.first.resident
 
 
@@ -47,10 +48,10 @@ class Measured:
     """A whole run."""
 
     build: Build | None
-    """None where the catalog was there already."""
+    """None if the catalog existed already."""
     worker: WorkerSample
     memory: Pair | None
-    """None where the system does not tell."""
+    """None if the system does not say."""
 
 
 def catalog_table(run: Measured) -> str:
@@ -83,7 +84,7 @@ def environment_table(run: Measured) -> str:
 
 
 def search_table(run: Measured) -> str:
-    """Return searches beside raw FAISS as a Markdown table."""
+    """Return searches, compared with FAISS alone, as a Markdown table."""
     lines = [
         f"| {each.filters} | {each.passing:,.0f} | {each.step.p50:.2f} | {each.step.p99:.2f} "
         f"| {each.raw.p50:.2f} | {each.raw.p99:.2f} | {each.step.p50 / each.raw.p50:.2f} "

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Middle and end of many times, in milliseconds."""
+    """Median and 99th percentile of many times, in milliseconds."""
 
     p50: float
     p99: float
@@ -23,30 +23,30 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSample:
-    """One environment."""
+    """What was measured of one environment."""
 
     env_id: str
     most: int
     """The highest difficulty that the catalog can serve."""
     reset: Spread
-    """CPU time of the process; difficulties 0 to 12 in turns."""
+    """CPU time of a reset; difficulties 0 to 12 in turns."""
     episodes_per_s: float
-    """Whole episodes in a second of one core: resets and steps, without the solution's own work."""
+    """Whole episodes per second of one core: resets and steps, without the solution's own work."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchSample:
-    """Searches with one sort of filter."""
+    """Searches with one kind of filter."""
 
     filters: str
     passing: float
     """Products that pass, on average."""
     step: Spread
-    """A whole ``catalog_search`` step, CPU time: other load on the machine tells nothing of it."""
+    """CPU time of a whole ``catalog_search`` step; other load on the machine hardly changes it."""
     raw: Spread
-    """FAISS alone, in the same run, right after each step."""
+    """CPU time of FAISS alone, in the same run, right after each step."""
     recall: float
-    """Share of the first 20 by exact comparison that the index finds."""
+    """Share of the best 20 by exact comparison that the index finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,8 @@ class WorkerSample:
     products: int
     categories: int
     open_s: float
-    """Opening the catalog and its index."""
+    """Time to open the catalog and its index."""
     levels_s: float
-    """Finding the highest difficulty of every environment."""
+    """Time to find the highest difficulty of every environment."""
     environments: list[EnvironmentSample]
     searches: list[SearchSample]

@@ -1,8 +1,8 @@
-"""A worker: opens a built catalog as a server's worker does, and measures what resets and searches cost on it.
+"""A worker that opens a built catalog as a server's worker does, and measures resets and searches on it.
 
     python -m ecom_rlve.evaluation.bench.scale.worker STORE --first-seed 0
 
-Prints a :class:`WorkerSample` as one line of JSON, and then lives until its input ends, so that its memory can be read.
+Prints a :class:`WorkerSample` as one line of JSON, then waits until its input ends, so that its memory can be read.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _DIFFICULTIES = (0, 3, 6, 9, 12)
 _WARM_SEEDS, _OTHER_SEEDS = 2**40, 2**41
 _LONG = (("t_max", 1000.0), ("b_tool", 1.0))
 _FIRST = 20
-"""Results that recall is measured on."""
+"""Recall is measured on so many results."""
 _FETCHED = 256
-"""Rows that a search fetches to put them into order."""
+"""A search fetches so many rows to order them."""
 _RECALLED = 50
-"""Searches of each sort of filter that are compared with exact ones."""
+"""So many searches with each kind of filter are compared with exact ones."""
 
 Filters = Callable[[Shop, int], dict[str, Any]]
 
@@ -57,7 +57,7 @@ FILTERS: dict[str, Filters] = {
     "selective: category": _of_category,
     "selective: category and brand": _of_brand,
 }
-"""Arguments of ``catalog_search`` beside its query, given a product that is looked for."""
+"""Arguments of ``catalog_search`` besides its query, for a wanted product."""
 
 
 def _levels(env_id: str, shop: Shop) -> list[int]:
@@ -92,9 +92,9 @@ def _played_ms(episode: Episode) -> float:
     """Play an episode with its environment's own solution and return what its steps cost."""
     cost = 0.0
     while not episode.done:
-        action = episode.environment.solve(episode.scenario)
+        action = episode.solve()
         # The solution has looked which search shows what it wants; the step shall not find that done.
-        episode.scenario.world.pages.clear()
+        episode.intent.world.pages.clear()
         start = _cpu_ms()
         episode.step(action)
         cost += _cpu_ms() - start
@@ -123,7 +123,7 @@ def _environments(shop: Shop, resets: int, episodes: int, first_seed: int) -> It
 
 
 def _queries(shop: Shop, number: int, first_seed: int) -> dict[str, list[dict[str, Any]]]:
-    """Return arguments of searches by sort of filter: what customers say first, and filters that what they want passes.
+    """Return arguments of searches by kind of filter: first messages of customers, and filters that their wishes pass.
 
     No two queries are equal.
     """
@@ -135,13 +135,13 @@ def _queries(shop: Shop, number: int, first_seed: int) -> dict[str, list[dict[st
         while episode is None:
             seed += _OTHER_SEEDS
             episode = _drawn(shop, "PD", [0], seed)
-        filters = FILTERS[name](shop, int(episode.scenario.goal.wanted))
+        filters = FILTERS[name](shop, int(episode.intent.goal.wanted))
         asked[name].append({"query": episode.opening.user_message, **filters})
     return asked
 
 
 def _passing(shop: Shop, args: dict[str, Any]) -> Passing | None:
-    """Return the products that pass the filters of a search, None where it has none."""
+    """Return the products that pass the filters of a search, None if it has none."""
     rows = filtered_rows(shop, filter_constraints(SearchArgs.model_validate(args)))
     return None if rows is None else Passing(rows, shop.catalog.size)
 
@@ -170,7 +170,7 @@ def _recall(shop: Shop, raw: RawFaiss, args: dict[str, Any], passing: Passing | 
 
 
 def _compared(shop: Shop, raw: RawFaiss, asked: dict[str, list[dict[str, Any]]], seed: int) -> list[SearchSample]:
-    """Measure each search as a step and right after it as FAISS alone does it; sorts of filters take turns."""
+    """Measure each search as a step, and right after it with FAISS alone; kinds of filters take turns."""
     episode = Episode(shop, EpisodeSpec("CART", 0, seed, axes=_LONG), "bench")
     steps: dict[str, list[float]] = {name: [] for name in asked}
     bare: dict[str, list[float]] = {name: [] for name in asked}
@@ -181,7 +181,7 @@ def _compared(shop: Shop, raw: RawFaiss, asked: dict[str, list[dict[str, Any]]],
             steps[name].append(_step_ms(episode, args))
             bare[name].append(_raw_ms(shop, raw, args, passing))
             counts[name].append(shop.catalog.size if passing is None else len(passing.rows))
-    # Exact search reads all vectors: it comes last, so that it pushes nothing out of the processor's caches.
+    # Exact search reads all vectors, so it comes last: it pushes everything else out of the processor's caches.
     recalls = {
         name: fmean(_recall(shop, raw, args, _passing(shop, args)) for args in searches[:_RECALLED])
         for name, searches in asked.items()
@@ -195,7 +195,7 @@ def _compared(shop: Shop, raw: RawFaiss, asked: dict[str, list[dict[str, Any]]],
 def measured(
     store: Path, resets: int, searches: int, episodes: int, first_seed: int, *, is_compared: bool
 ) -> WorkerSample:
-    """Open a catalog's folder and measure; ``is_compared`` sets searches beside FAISS, else they are only made."""
+    """Open a catalog's folder and measure. ``is_compared``: compare searches with FAISS, else only make them."""
     start = time.perf_counter()
     shop = Shop.open(str(store))
     opened = time.perf_counter()

@@ -70,12 +70,11 @@ def test_episodes_are_the_same_on_files_and_in_a_tight_cache(shop: Shop, arrays:
     assert tight.cache.bytes <= 4_000
 
 
-def test_they_are_small() -> None:
-    shop = Shop.open("synthetic:2000:0")
-    arrays = Aisles(shop.catalog)
+def test_they_are_small(wide_shop: Shop) -> None:
+    arrays = Aisles(wide_shop.catalog)
     for name in NAMES:
         arrays.values(name)
-    whole = sum(shop.catalog.column(name).values.nbytes for name in COLUMNS)
+    whole = sum(wide_shop.catalog.column(name).values.nbytes for name in COLUMNS)
     assert arrays.held_bytes < whole / 2
 
 

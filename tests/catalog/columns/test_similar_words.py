@@ -10,8 +10,7 @@ from rapidfuzz.distance import OSA
 
 from ecom_rlve.catalog.columns.vocabulary import Vocabulary
 from ecom_rlve.catalog.columns.words import Bags
-from ecom_rlve.catalog.search.search import Search
-from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.envs.world.shop import Shop
 
 WORDS = st.text("abcé中1", min_size=1, max_size=7)
 
@@ -33,8 +32,8 @@ def test_prefilter_loses_nothing(vocabulary: list[str], strange: str) -> None:
         assert found == near[:1]
 
 
-def test_small_and_large_vocabularies_count_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    search = Search.build(synthetic_catalog(400, 0))
+def test_small_and_large_vocabularies_count_alike(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    search = shop.search
     rows = np.arange(0, 400, 3, dtype=np.int32)
     queries = [search.catalog.titles[row].casefold().split() for row in range(0, 400, 40)]
     queries += [[word[:-1] + "x" for word in words] for words in queries]

@@ -7,7 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.derived import ship_days_and_stock
@@ -391,7 +391,6 @@ _JSON = st.recursive(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(st.sampled_from(sorted(row())), _JSON))
 def test_no_row_raises(fields: dict[str, Any]) -> None:
     reading = read_row(row(**fields))

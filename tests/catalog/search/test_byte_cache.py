@@ -8,10 +8,14 @@ from ecom_rlve.catalog.search.byte_cache import ByteCache
 
 
 def test_what_was_used_last_stays() -> None:
-    cache, made = ByteCache(3_000), []
+    cache, made = ByteCache(3_000), list[str]()
 
     def value(key: str) -> str:
-        return cache.get(key, lambda: made.append(key) or key, lambda _: 800)
+        def make() -> str:
+            made.append(key)
+            return key
+
+        return cache.get(key, make, lambda _: 800)
 
     assert [value(key) for key in ("a", "b", "a", "c", "d")] == ["a", "b", "a", "c", "d"]
     assert value("a") == "a"
@@ -22,9 +26,9 @@ def test_what_was_used_last_stays() -> None:
 
 
 def test_what_is_too_large_is_made_each_time() -> None:
-    cache, made = ByteCache(1_000), []
+    cache, made = ByteCache(1_000), list[int]()
     for _ in range(2):
-        cache.get("large", lambda: made.append(1), lambda _: 5_000)
+        cache.get("large", lambda: made.extend([1]), lambda _: 5_000)
     assert len(made) == 2
     assert cache.bytes == 0
 

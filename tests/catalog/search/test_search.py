@@ -11,21 +11,17 @@ from ecom_rlve.catalog.errors import IndexMismatchError
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
 SIZE = 300
-CASES = 1_000
+CASES = 500
 MUGS = Category("mugs", ("Kitchen", "Mugs"), "mug", "mugs", "color")
 
 
 @pytest.fixture(scope="module")
 def search() -> Search:
     return Search.build(synthetic_catalog(SIZE))
-
-
-@pytest.fixture(scope="module")
-def large() -> Search:
-    return Search.build(synthetic_catalog(10_000))
 
 
 def mug(number: int, **fields: object) -> Product:
@@ -70,12 +66,12 @@ def share_found(search: Search, typos: float, first: int) -> float:
     return float(np.mean(found))
 
 
-def test_described_products_are_found(large: Search) -> None:
-    assert share_found(large, 0.0, 20) >= 0.99
+def test_described_products_are_found(big_shop: Shop) -> None:
+    assert share_found(big_shop.search, 0.0, 20) >= 0.99
 
 
-def test_misspelt_descriptions_find_them_too(large: Search) -> None:
-    assert share_found(large, 0.12, 20) >= 0.97
+def test_misspelt_descriptions_find_them_too(big_shop: Shop) -> None:
+    assert share_found(big_shop.search, 0.12, 20) >= 0.97
 
 
 def test_fewer_results_are_the_first_of_more(search: Search) -> None:
@@ -236,8 +232,8 @@ def test_parts_of_different_catalogs_do_not_go_together(search: Search) -> None:
 
 
 @pytest.mark.parametrize("gone", [(), (5,), (0, 7, 50, 333)])
-def test_leaving_a_few_rows_out_is_searching_among_the_others(gone: tuple[int, ...]) -> None:
-    search = Search.build(synthetic_catalog(400, 0))
+def test_leaving_a_few_rows_out_is_searching_among_the_others(shop: Shop, gone: tuple[int, ...]) -> None:
+    search = shop.search
     every = np.arange(0, 400, dtype=np.int32)
     for rows in (every, every[::2], every[:8]):
         others = rows[~np.isin(rows, gone)]

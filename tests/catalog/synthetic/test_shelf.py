@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.errors import CatalogError
@@ -52,7 +52,6 @@ def test_products_are_those_of_always(size: int, seed: int) -> None:
     assert hasher.hexdigest() == GOLDENS[size, seed]
 
 
-@settings(deadline=None)
 @given(start=st.integers(-SIZE, 2 * SIZE), stop=st.none() | st.integers(-SIZE, 2 * SIZE))
 def test_any_part_is_a_slice_of_the_whole(
     shelf: SyntheticShelf, whole: list[Product], start: int, stop: int | None

@@ -26,6 +26,7 @@ from ecom_rlve.catalog.synthetic.departments import Kind, departments
 from ecom_rlve.catalog.synthetic.facts import draw_facts
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.catalog.synthetic.text import phrases
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
 GOLDEN_200 = "afd1ecbc890b4889f1eac25e48d3baf3"
@@ -35,8 +36,8 @@ WORD = re.compile(r"[a-z0-9.]+")
 
 
 @pytest.fixture(scope="module")
-def catalog() -> Catalog:
-    return synthetic_catalog()
+def catalog(big_shop: Shop) -> Catalog:
+    return big_shop.catalog
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +94,7 @@ def test_too_small_a_catalog_is_refused() -> None:
         synthetic_catalog(39)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=settings().max_examples // 6)
 @given(size=st.integers(40, 700), seed=st.integers(0, 2**63 - 1))
 def test_every_size_fills_its_categories(size: int, seed: int) -> None:
     catalog = synthetic_catalog(size, seed)

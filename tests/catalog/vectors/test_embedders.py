@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.columns.words import MAX_WORDS, Bags, split_words

@@ -119,7 +119,7 @@ def test_many_queries_at_once_are_searched_like_each_alone(both: tuple[InvertedI
     assert [found.tolist() for found in together] == [inverted.search(query, 30).tolist() for query in asked]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=settings().max_examples // 4)
 @given(
     arrays(np.int8, st.tuples(st.integers(1, 700), st.just(2)), elements=st.integers(-2, 2)),
     st.tuples(st.integers(-2, 2), st.integers(-2, 2)),

@@ -10,6 +10,9 @@ import pytest
 
 from ecom_rlve.catalog.vectors.query_batches import QueryBatches
 
+NEVER_S = 120.0
+"""After which a test gives up on another thread; none of them takes a part of it."""
+
 
 class Model:
     """Encodes a text as its length; holds its first batch until told to go on."""
@@ -22,7 +25,7 @@ class Model:
         self.batches.append(list(queries))
         if len(self.batches) == 1:
             self.is_busy.set()
-            assert self.may_go_on.wait(10)
+            assert self.may_go_on.wait(NEVER_S)
         if "bad" in queries:
             raise ValueError("a bad query")
         return [np.array([len(query)], dtype=np.float32) for query in queries]
@@ -44,16 +47,16 @@ def ask_all(queries: Sequence[str], most: int) -> tuple[Model, dict[int, object]
 
     threads = [threading.Thread(target=ask, args=(number,)) for number in range(len(queries))]
     threads[0].start()
-    assert model.is_busy.wait(10)
+    assert model.is_busy.wait(NEVER_S)
     for thread in threads[1:]:
         thread.start()
     for _ in threads:
-        assert waiting.acquire(timeout=10)
+        assert waiting.acquire(timeout=NEVER_S)
     while len(batches.waiting()) < len(set(queries[1:])):
         pass
     model.may_go_on.set()
     for thread in threads:
-        thread.join(10)
+        thread.join(NEVER_S)
     return model, answers
 
 

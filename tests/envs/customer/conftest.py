@@ -48,13 +48,13 @@ class Said(NamedTuple):
 
 
 def _said(episode: Episode) -> Iterator[Said]:
-    scenario = episode.scenario
-    parts = [intent.scenario for intent in scenario.goal.intents] if episode.environment.is_journey else [scenario]
-    orders = scenario.world.__dict__.get("orders", ())[:1]
+    intent = episode.intent
+    parts = list(episode.scenario.intents)
+    orders = intent.world.__dict__.get("orders", ())[:1]
     order_ids = (name for each in orders for name in (each.order_id, each.lines[0].line_id))
-    ids = (scenario.world.shop.catalog.ids[0], *order_ids)
+    ids = (intent.world.shop.catalog.ids[0], *order_ids)
     for utterance in episode.utterances:
-        assert utterance.check, "built before the episode moves on"
+        assert callable(utterance.check), "built before the episode moves on"
         told = [fact for act in utterance.acts for mention in act.mentions for fact in mention.facts]
         unsaid = tuple(slot for part in parts for slot in part.slots if slot.fact not in told)
         yield Said(utterance, unsaid, ids)
@@ -69,16 +69,14 @@ def _talk(episode: Episode, seed: int) -> Iterator[Said]:
     yield from _said(episode)
     labels = sorted(set(LABELS.values()))
     while not episode.done:
-        scenario = episode.scenario
-        if episode.environment.is_journey:
-            scenario = scenario.goal.current.scenario
-        world = scenario.world
-        kinds = [slot.fact.kind.label for slot in scenario.slots if slot.fact.kind] or labels
-        words = {"label": some(labels), "kind": some(kinds), "noun": some(scenario.subjects).singular}
+        intent = episode.intent
+        world = intent.world
+        kinds = [slot.fact.kind.label for slot in intent.slots if slot.fact.kind] or labels
+        words = {"label": some(labels), "kind": some(kinds), "noun": some(intent.subjects).singular}
         action: dict[str, Any] = {"assistant_message": some(SAYINGS).format(**words)}
         if rng.random() < 0.35:
-            action = dict(episode.environment.solve(episode.scenario))
-        elif "cart_add" in episode.environment.tool_names and world.shown and rng.random() < 0.5:
+            action = dict(episode.solve())
+        elif "cart_add" in episode.environment.about.tool_names and world.shown and rng.random() < 0.5:
             row = some(list(world.shown))
             args = {"product_id": world.shop.catalog.ids[row], "quantity": int(rng.integers(1, 5))}
             action["tool_calls"] = [{"name": "cart_add", "args": args | {"variant_id": some(world.variants(row)).id}}]
@@ -158,7 +156,7 @@ def chat() -> SimpleNamespace:
     """Return what makes endpoints in this process: ``chat.app``, ``chat.raw``, ``chat.says``, ``chat.endpoint``."""
 
     def endpoint(app: ChatApp, breaker: Breaker | None = None, **settings: Any) -> Endpoint:
-        chosen = {"base_url": "http://model/v1", "model": "model", "longest_wait_s": 0.01, "timeout_s": 5.0, **settings}
+        chosen = {"base_url": "http://model/v1", "model": "model", "longest_wait_s": 0.01, **settings}
         return Endpoint(EndpointSettings(**chosen), breaker, transport=httpx.ASGITransport(app=app))
 
     return SimpleNamespace(app=ChatApp, raw=Raw, says=completion, endpoint=endpoint)

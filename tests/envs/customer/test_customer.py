@@ -13,19 +13,19 @@ from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.template_text import TemplateVoice
 from ecom_rlve.envs.customer.turn import ClosedTurn, Reply
 from ecom_rlve.envs.difficulty import axes_of, overridden
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact
 from ecom_rlve.envs.language.phrases import LABELS, spellings
-from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
 from ecom_rlve.envs.tools.cart import AddArgs, RemoveArgs, SetQuantityArgs
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.variants import Variant
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams, stream
 
-CART = environment("CART")
 ALL_LEFT_OUT = {"p_missing": 1.0, "p_noise": 0.0, "p_oos": 0.0}
 ALL_SAID = {"p_missing": 0.0, "p_noise": 0.0, "p_oos": 0.0}
 PLAIN_PHRASINGS = (
@@ -42,9 +42,9 @@ COUNT_PHRASINGS = ("How many {plural} do you need?", "What quantity of {plural} 
 
 @dataclass
 class Sitting:
-    """A customer, their scenario and voice; the agent's turns one at a time, without an episode around them."""
+    """A customer, their intent and voice; the agent's turns one at a time, without an episode around them."""
 
-    scenario: Scenario[CartGoal]
+    intent: Intent[CartGoal]
     customer: Customer
     voice: TemplateVoice
     opening: tuple[Act, ...] = ()
@@ -55,19 +55,22 @@ class Sitting:
     def unsaid(self) -> list[Slot]:
         """Return the slots that the opening left out."""
         told = [set(mention.facts) for mention in self.opening[0].mentions]
-        return [slot for slot in self.scenario.slots if slot.fact not in told[slot.item]]
+        return [slot for slot in self.intent.slots if slot.fact not in told[slot.item]]
 
     def noun(self, slot: Slot) -> str:
         """Return what the slot's item is called."""
-        return self.scenario.subjects[slot.item].singular
+        return self.intent.subjects[slot.item].singular
 
     def say(self, message: str = "", *questions: str, proposed: bool = False) -> Reply:
         """Close a turn with these words."""
-        changes = self.scenario.world.changes
+        changes = self.intent.world.changes
         answer = Answer(done=False) if proposed else None
-        reply = self.customer.reply(
-            ClosedTurn(message, questions, changes > self.seen_changes, answer, met_stockout=False)
-        )
+        turn = ClosedTurn(message, questions, changes > self.seen_changes, answer, met_stockout=False)
+        heard = self.customer.hear(turn)
+        change = self.customer.settles_for(heard)
+        if change is not None:
+            self.intent.apply(change)
+        reply = self.customer.reply(turn, heard, change)
         self.turn += 1
         self.seen_changes = changes
         return reply
@@ -79,39 +82,40 @@ class Sitting:
     def add(self, item: WantedItem, *, variant: Variant | None = None, quantity: int | None = None) -> str:
         """Put an item into the cart, as wanted unless told otherwise; returns the line's id."""
         chosen = variant or item.variant
-        args = {"product_id": self.scenario.world.shop.catalog.ids[item.row]}
+        args = {"product_id": self.intent.world.shop.catalog.ids[item.row]}
         if chosen is not None:
             args["variant_id"] = chosen.id
         result = TOOLS["cart_add"].run(
-            self.scenario.world, AddArgs.model_validate({**args, "quantity": quantity or item.quantity})
+            self.intent.world, AddArgs.model_validate({**args, "quantity": quantity or item.quantity})
         )
         return str(result["line"]["line_id"])
 
     def add_stray(self) -> str:
         """Put something into the cart that nobody wants."""
-        world = self.scenario.world
-        wanted = {item.row for item in self.scenario.goal.items if item is not None}
+        world = self.intent.world
+        wanted = {item.row for item in self.intent.goal.items if item is not None}
         held = {line.row for line in world.cart}
         row = next(row for row in range(world.shop.catalog.size) if row not in wanted | held and world.stock(row))
         return self.add(WantedItem(row, None, 1))
 
     def remove(self, line_id: str) -> None:
         """Take a line out."""
-        TOOLS["cart_remove"].run(self.scenario.world, RemoveArgs(line_id=line_id))
+        TOOLS["cart_remove"].run(self.intent.world, RemoveArgs(line_id=line_id))
 
     def set_quantity(self, line_id: str, quantity: int) -> None:
         """Change a line's quantity."""
-        TOOLS["cart_set_quantity"].run(self.scenario.world, SetQuantityArgs(line_id=line_id, quantity=quantity))
+        TOOLS["cart_set_quantity"].run(self.intent.world, SetQuantityArgs(line_id=line_id, quantity=quantity))
 
 
 def sit(shop: Shop, d: int, seed: int, axes: dict[str, float], exchange: tuple[Slot, Slot] | None = None) -> Sitting:
     """Open a sitting; ``exchange`` puts another slot in one's place before the customer says a word."""
     streams = Streams("sitting", d, seed)
-    scenario = CART.draw(shop, overridden(axes_of(d), axes), streams, "train")
+    scenario = CART.draw(World(shop, overridden(axes_of(d), axes), streams), streams)
+    (intent,) = scenario.intents
     if exchange is not None:
         before, after = exchange
-        scenario.slots = tuple(after if slot == before else slot for slot in scenario.slots)
-    sitting = Sitting(scenario, Customer(CART, scenario, streams), TemplateVoice(scenario, streams))
+        intent.slots = tuple(after if slot == before else slot for slot in intent.slots)
+    sitting = Sitting(intent, Customer(intent), TemplateVoice(scenario, streams))
     sitting.opening = sitting.customer.open()
     return sitting
 
@@ -120,9 +124,9 @@ def sit_with_variant(shop: Shop, axes: dict[str, float], start: int = 0) -> tupl
     """Open a sitting with one item that needs a variant; also returns another variant of it."""
     for seed in range(start, start + 400):
         sitting = sit(shop, 2, seed, axes)
-        item = sitting.scenario.goal.items[0]
+        item = sitting.intent.goal.items[0]
         if item is not None and item.variant is not None and not item.variant.attribute.startswith("quantity"):
-            other = next(v for v in sitting.scenario.world.variants(item.row) if v != item.variant)
+            other = next(v for v in sitting.intent.world.variants(item.row) if v != item.variant)
             return sitting, item, other
     raise AssertionError("no seed gives an item with a variant")
 
@@ -145,7 +149,7 @@ def holds(text: str, fact: Fact) -> bool:
 
 def questions_for(sitting: Sitting, slot: Slot) -> Iterator[str]:
     """Yield several questions that ask for the slot by name."""
-    subject = sitting.scenario.subjects[slot.item]
+    subject = sitting.intent.subjects[slot.item]
     names = {slot.fact.constraint.attribute, slot.name}
     for name in sorted(names):
         for phrasing in PLAIN_PHRASINGS:
@@ -162,7 +166,7 @@ def test_every_slot_asked_for_by_name_is_told_in_the_text(shop: Shop, d: int) ->
     asked = 0
     for seed in range(8):
         first = sit(shop, d, seed, ALL_LEFT_OUT)
-        for at, slot in enumerate(first.scenario.slots):
+        for at, slot in enumerate(first.intent.slots):
             for number, question in enumerate(questions_for(first, slot)):
                 if (number + at + seed) % 4:
                     continue
@@ -180,7 +184,7 @@ def test_every_slot_asked_for_by_name_is_told_in_the_text(shop: Shop, d: int) ->
 def test_all_that_was_left_out_can_be_had_within_the_turns_there_are(shop: Shop, d: int) -> None:
     for seed in range(12):
         sitting = sit(shop, d, seed, {"p_noise": 0.0})
-        axes = sitting.scenario.world.axes
+        axes = sitting.intent.world.axes
         waiting = sitting.unsaid
         assert len(waiting) == sitting.customer.left_out
         own = turns = 0
@@ -226,9 +230,9 @@ def test_many_questions_in_one_turn_are_no_way_around_three_facts(shop: Shop) ->
 def test_what_the_goal_leaves_free_gets_no_preference(shop: Shop) -> None:
     for seed in range(20):
         sitting = sit(shop, 3, seed, ALL_LEFT_OUT)
-        used = {s.fact.constraint.attribute for s in sitting.scenario.slots if s.item == 0} | {"quantity", "variant"}
+        used = {s.fact.constraint.attribute for s in sitting.intent.slots if s.item == 0} | {"quantity", "variant"}
         free = next(name for name in ("scent", "flavor", "age_range", "pattern") if name not in used)
-        noun = sitting.scenario.subjects[0].singular
+        noun = sitting.intent.subjects[0].singular
         reply = sitting.say(f"Which {LABELS[free]} would you like for the {noun}?")
         assert kinds(reply) == [ActKind.NO_PREFERENCE]
         assert reply.acts[0].attributes == (free,)
@@ -239,12 +243,12 @@ def test_a_variant_that_is_not_wanted_gets_no_preference(shop: Shop) -> None:
     met = 0
     for seed in range(30):
         sitting = sit(shop, 0, seed, ALL_LEFT_OUT)
-        item = sitting.scenario.goal.items[0]
+        item = sitting.intent.goal.items[0]
         assert item is not None
         if item.variant is not None:
             continue
         met += 1
-        noun = sitting.scenario.subjects[0].singular
+        noun = sitting.intent.subjects[0].singular
         assert kinds(sitting.say(f"Which variant of the {noun} do you want?")) == [ActKind.NO_PREFERENCE]
     assert met > 10
 
@@ -260,7 +264,7 @@ def test_a_variant_that_is_not_wanted_gets_no_preference(shop: Shop) -> None:
 )
 def test_what_no_customer_knows_is_not_known(shop: Shop, question: str, name: str) -> None:
     sitting = sit(shop, 3, 0, ALL_LEFT_OUT)
-    reply = sitting.say("", question.format(noun=sitting.scenario.subjects[0].singular))
+    reply = sitting.say("", question.format(noun=sitting.intent.subjects[0].singular))
     assert kinds(reply) == [ActKind.DONT_KNOW]
     assert reply.acts[0].attributes == (name,)
     assert not reply.is_customer_caused
@@ -270,7 +274,7 @@ def test_what_no_customer_knows_is_not_known(shop: Shop, question: str, name: st
 def test_a_question_that_names_nothing_gets_one_unsaid_slot_and_is_the_agents_turn(shop: Shop, question: str) -> None:
     for seed in range(6):
         sitting = sit(shop, 3, seed, ALL_LEFT_OUT)
-        left = list(sitting.scenario.slots)
+        left = list(sitting.intent.slots)
         while left:
             reply = sitting.say(question)
             facts = told(reply.acts)
@@ -286,9 +290,9 @@ def test_a_question_that_names_nothing_gets_one_unsaid_slot_and_is_the_agents_tu
 def test_an_unnamed_question_about_one_item_is_answered_of_that_item(shop: Shop) -> None:
     for seed in range(10):
         sitting = sit(shop, 6, seed, ALL_LEFT_OUT)
-        last = len(sitting.scenario.subjects) - 1
-        reply = sitting.say(f"Anything else about the {sitting.scenario.subjects[last].singular}?")
-        assert [mention.singular for mention in reply.acts[0].mentions] == [sitting.scenario.subjects[last].singular]
+        last = len(sitting.intent.subjects) - 1
+        reply = sitting.say(f"Anything else about the {sitting.intent.subjects[last].singular}?")
+        assert [mention.singular for mention in reply.acts[0].mentions] == [sitting.intent.subjects[last].singular]
 
 
 def test_asking_is_excused_at_most_a_third_of_what_was_left_out(shop: Shop) -> None:
@@ -326,7 +330,7 @@ def test_a_wrong_variant_that_was_said_is_named_with_its_value(shop: Shop) -> No
 
 def test_a_wrong_quantity_that_was_said_is_named_with_its_value(shop: Shop) -> None:
     sitting = sit(shop, 0, 3, ALL_SAID)
-    item = sitting.scenario.goal.items[0]
+    item = sitting.intent.goal.items[0]
     assert item is not None
     line = sitting.add(item, quantity=item.quantity + 1)
     reply = sitting.say()
@@ -346,8 +350,8 @@ def test_a_wrong_variant_that_was_not_said_is_refused_once_then_silence_and_no_c
         assert kinds(reply) == [ActKind.CORRECT]
         assert not told(reply.acts)
         assert reply.acts[0].attributes == (item.variant.attribute,)
-        assert not holds(sitting.text(reply), sitting.scenario.slots[-1].fact)
-        for variant in sitting.scenario.world.variants(item.row):
+        assert not holds(sitting.text(reply), sitting.intent.slots[-1].fact)
+        for variant in sitting.intent.world.variants(item.row):
             sitting.remove(line)
             line = sitting.add(item, variant=variant)
             reply = sitting.say()
@@ -365,7 +369,7 @@ def test_after_a_refusal_the_slot_is_still_told_when_asked_for(shop: Shop) -> No
     sitting, item, other = sit_with_variant(shop, ALL_LEFT_OUT)
     sitting.add(item, variant=other)
     sitting.say()
-    reply = sitting.say(f"Sorry. Which variant of the {sitting.scenario.subjects[0].singular} do you want?")
+    reply = sitting.say(f"Sorry. Which variant of the {sitting.intent.subjects[0].singular} do you want?")
     assert [fact.slot for fact in told(reply.acts)] == ["variant"]
     assert reply.is_customer_caused
 
@@ -389,8 +393,8 @@ def test_stray_lines_get_one_sentence_that_does_not_say_which(shop: Shop) -> Non
         assert not reply.acts[0].title
         text = sitting.text(reply)
         assert len(re.findall(r"[.!?](?:\s|$)", text)) == 1
-        catalog = sitting.scenario.world.shop.catalog
-        for line in sitting.scenario.world.cart:
+        catalog = sitting.intent.world.shop.catalog
+        for line in sitting.intent.world.cart:
             assert catalog.category_of(line.row).singular not in text
             assert catalog.titles[line.row].casefold() not in text.casefold()
 
@@ -399,9 +403,9 @@ def test_a_mistake_named_three_times_is_asked_to_be_skipped_and_still_counts(sho
     """Between the namings the agent does useful things, so patience does not run out first."""
     for seed in range(200):
         sitting = sit(shop, 6, seed, {"p_missing": 0.5, "p_noise": 0.0, "p_oos": 0.0})
-        item = sitting.scenario.goal.items[0]
+        item = sitting.intent.goal.items[0]
         news = [slot for slot in sitting.unsaid if slot.item]
-        quantity = next(slot for slot in sitting.scenario.slots if slot.item == 0 and slot.name == "quantity")
+        quantity = next(slot for slot in sitting.intent.slots if slot.item == 0 and slot.name == "quantity")
         if item is None or quantity in sitting.unsaid or len(news) < 6:
             continue
         line = sitting.add(item, quantity=item.quantity + 1)
@@ -413,16 +417,16 @@ def test_a_mistake_named_three_times_is_asked_to_be_skipped_and_still_counts(sho
             assert not reply.leaves
             heard.append([kind for kind in kinds(reply) if kind != ActKind.ANSWER])
         assert heard == [[ActKind.CORRECT]] * 2 + [[ActKind.CORRECT, ActKind.SKIP], [], [], []]
-        assert [slot.name for slot in CART.review(sitting.scenario, None).wrong] == ["quantity"]
-        assert not CART.verify(sitting.scenario, None).correct
+        assert [slot.name for slot in CART.review(sitting.intent, None).wrong] == ["quantity"]
+        assert not CART.verify(sitting.intent, None).correct
         return
     raise AssertionError("no seed has six facts to ask for beside a quantity said")
 
 
 def test_three_tiresome_turns_in_a_row_and_the_customer_leaves(shop: Shop) -> None:
     sitting = sit(shop, 3, 0, ALL_SAID)
-    noun = sitting.scenario.subjects[0].singular
-    question = f"How many {sitting.scenario.subjects[0].plural} do you need?"
+    noun = sitting.intent.subjects[0].singular
+    question = f"How many {sitting.intent.subjects[0].plural} do you need?"
     for _ in range(2):
         reply = sitting.say(question)
         assert kinds(reply) == [ActKind.ANSWER]
@@ -432,7 +436,7 @@ def test_three_tiresome_turns_in_a_row_and_the_customer_leaves(shop: Shop) -> No
 
 def test_a_turn_with_news_restores_patience(shop: Shop) -> None:
     sitting = sit(shop, 3, 0, ALL_LEFT_OUT)
-    plural = sitting.scenario.subjects[0].plural
+    plural = sitting.intent.subjects[0].plural
     news = [slot for slot in sitting.unsaid if slot.name != "quantity"]
     sitting.say(f"How many {plural} do you need?")
     for slot in news[:4]:
@@ -445,7 +449,7 @@ def test_a_turn_with_news_restores_patience(shop: Shop) -> None:
 @pytest.mark.parametrize("d", [0, 6])
 def test_turns_that_only_read_are_neither_answered_nor_counted(shop: Shop, d: int) -> None:
     sitting = sit(shop, d, 1, ALL_SAID)
-    plural = sitting.scenario.subjects[0].plural
+    plural = sitting.intent.subjects[0].plural
     for _ in range(2):
         sitting.say(f"How many {plural} do you need?")
         for words in ("", "Let me have a look at the catalog.", "I am still searching."):
@@ -470,11 +474,11 @@ def test_proposals_without_a_change_wear_patience_out(shop: Shop) -> None:
 def test_all_right_is_confirmed_once(shop: Shop) -> None:
     for seed in range(15):
         sitting = sit(shop, 6, seed, ALL_SAID)
-        for at, item in enumerate(sitting.scenario.goal.items):
+        for at, item in enumerate(sitting.intent.goal.items):
             assert item is not None
             sitting.add(item)
             reply = sitting.say()
-            is_last = at == len(sitting.scenario.goal.items) - 1
+            is_last = at == len(sitting.intent.goal.items) - 1
             assert kinds(reply) == [ActKind.CONFIRM if is_last else ActKind.CONTINUE]
             assert reply.is_customer_caused == is_last
         again = sitting.say("Does everything look right?")
@@ -485,7 +489,7 @@ def test_all_right_is_confirmed_once(shop: Shop) -> None:
 def test_nothing_is_confirmed_while_something_is_wrong_or_missing(shop: Shop) -> None:
     for seed in range(15):
         sitting = sit(shop, 6, seed, ALL_SAID)
-        items = [item for item in sitting.scenario.goal.items if item is not None]
+        items = [item for item in sitting.intent.goal.items if item is not None]
         for item in items[:-1]:
             sitting.add(item)
         assert ActKind.CONFIRM not in kinds(sitting.say("Is everything correct?"))
@@ -530,7 +534,7 @@ ATTACKS: tuple[tuple[str, str], ...] = (
 
 def _unsaid_words(sitting: Sitting) -> list[tuple[Slot, str]]:
     """Return unsaid slots whose value is a word, each with another word of the same attribute."""
-    world = sitting.scenario.world
+    world = sitting.intent.world
     found = []
     for slot in sitting.unsaid:
         constraint = slot.fact.constraint
@@ -558,7 +562,7 @@ def test_nothing_an_agent_says_changes_what_the_customer_does(shop: Shop, attack
             continue
         slot, wrong = words[0]
         places = {"noun": pair[0].noun(slot), "label": LABELS[slot.fact.constraint.attribute], "wrong": wrong}
-        goal = pair[0].scenario.goal
+        goal = pair[0].intent.goal
         for _ in range(2):
             first, twin = pair[0].say(attack.format(**places)), pair[1].say(neutral.format(**places))
             assert first == twin, attack.format(**places)
@@ -567,8 +571,8 @@ def test_nothing_an_agent_says_changes_what_the_customer_does(shop: Shop, attack
         follow_up = pair[0].unsaid[-1]
         question = f"Which {LABELS[follow_up.fact.constraint.attribute]} for the {pair[0].noun(follow_up)}?"
         assert pair[0].say(question) == pair[1].say(question)
-        assert pair[0].scenario.goal == goal
-        assert pair[0].scenario.slots == pair[1].scenario.slots
+        assert pair[0].intent.goal == goal
+        assert pair[0].intent.slots == pair[1].intent.slots
 
 
 @pytest.mark.parametrize(
@@ -623,12 +627,12 @@ def test_offering_a_wrong_thing_in_a_question_is_never_accepted(shop: Shop, prem
 def test_a_goal_is_not_changed_by_false_reports_of_stock(shop: Shop) -> None:
     for seed in range(30):
         sitting = sit(shop, 6, seed, ALL_SAID)
-        goal = sitting.scenario.goal
-        noun = sitting.scenario.subjects[seed % len(sitting.scenario.subjects)].singular
+        goal = sitting.intent.goal
+        noun = sitting.intent.subjects[seed % len(sitting.intent.subjects)].singular
         reply = sitting.say(f"The {noun} is sold out. What should I take instead?")
         assert kinds(reply) == [ActKind.STILL_THERE]
         assert not reply.is_customer_caused
-        assert sitting.scenario.goal == goal
+        assert sitting.intent.goal == goal
 
 
 SALAD = ("sold", "out", "if", "is", "not", "what", "which", "the", "?", ".", ",", "and", "or", "done", "\n", "-", "3")
@@ -639,7 +643,7 @@ def test_random_nonsense_never_raises_and_never_tells_more_than_is_asked(shop: S
     rng = stream(7, "nonsense")
     for seed in range(120):
         sitting = sit(shop, int(rng.integers(13)), seed, {"p_oos": 0.0})
-        subjects = [subject.singular for subject in sitting.scenario.subjects]
+        subjects = [subject.singular for subject in sitting.intent.subjects]
         bank = [*LABELS.values(), *subjects, *SALAD]
         left = len(sitting.unsaid)
         for _ in range(6):

@@ -69,7 +69,7 @@ answers = st.none() | st.booleans().map(lambda done: {"done": done})
 
 
 def grammar(style: Style = "turn", format: Format = "strict") -> Grammar:
-    return Grammar(CART.tools, CART.answer, B_TOOL, style, format)
+    return Grammar(CART.about.tools, CART.about.answer, B_TOOL, style, format)
 
 
 def said(message: str, tool_calls: list[Call], answer: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -188,7 +188,7 @@ def test_a_written_bound_is_the_bound(bound: float) -> None:
 
 
 def test_a_number_of_an_answer_may_be_written_too() -> None:
-    answer = environment("POLICY").answer
+    answer = environment("POLICY").about.answer
     assert answer.model_validate({"done": True, "value": "12.40"}) == answer.model_validate(
         {"done": True, "value": 12.4}
     )
@@ -302,10 +302,11 @@ def test_any_text_is_read_or_refused(text: str, style: Style) -> None:
     ids=lambda text: repr(text[:24]),
 )
 def test_reading_takes_linear_time(text: str) -> None:
-    started = time.perf_counter()
+    # The thread's own time: no other work on the machine adds to it.
+    started = time.thread_time()
     with pytest.raises(FormatFailureError):
         parse({"text": text}, grammar())
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 1
 
 
 def test_the_last_of_two_equal_keys_counts() -> None:
@@ -374,7 +375,7 @@ def test_batches_keep_order_and_never_hold_more_than_fits(tool_calls: list[Call]
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_questions_cost_no_call_but_are_not_without_end(style: Style) -> None:
     question = {"name": "ask_user", "args": {"question": "Which colour?"}}
-    grammar = Grammar(CART.tools, CART.answer, B_TOOL, style)
+    grammar = Grammar(CART.about.tools, CART.about.answer, B_TOOL, style)
     assert len(parse({"tool_calls": [question] * MAX_QUESTIONS}, grammar).calls) == MAX_QUESTIONS
     with pytest.raises(FormatFailureError, match="more than 8 questions"):
         parse({"tool_calls": [question] * (MAX_QUESTIONS + 1)}, grammar)
@@ -389,6 +390,6 @@ def test_questions_cost_no_call_but_are_not_without_end(style: Style) -> None:
 )
 def test_half_a_character_is_a_format_failure(raw: str) -> None:
     with pytest.raises(FormatFailureError):
-        parse({"text": raw}, Grammar(CART.tools, CART.answer, B_TOOL, "turn"))
+        parse({"text": raw}, Grammar(CART.about.tools, CART.about.answer, B_TOOL, "turn"))
     whole = r'{"assistant_message": "\ud83d\ude00"}'
-    assert parse({"text": whole}, Grammar(CART.tools, CART.answer, B_TOOL, "turn")).message == "\U0001f600"
+    assert parse({"text": whole}, Grammar(CART.about.tools, CART.about.answer, B_TOOL, "turn")).message == "\U0001f600"

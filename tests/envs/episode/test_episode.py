@@ -159,7 +159,7 @@ def bytes_of(observation: Observation) -> bytes:
 
 def seen_of(episode: Episode) -> tuple[Any, ...]:
     """Return all that a client can see of an episode."""
-    return episode.state(), episode.turns, episode.turns_left, episode.steps, episode.done
+    return episode.state(), episode.turns, episode.turns_left, len(episode.log.steps), episode.done
 
 
 FORMS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"structured": dict, "text": as_text}
@@ -178,7 +178,7 @@ def test_a_format_failure_ends_the_episode_and_does_nothing(
     episode = start()
     for _ in range(before):
         episode.step(act(search()))
-    world = episode.scenario.world
+    world = episode.intent.world
     earlier, shown = snapshot(world), dict(world.shown)
     observation = episode.step(with_ids(action, shop))
     assert observation.done
@@ -201,9 +201,9 @@ def test_a_format_failure_ends_the_episode_and_does_nothing(
 
 def test_a_format_failure_with_everything_right_is_still_minus_one(start: Start) -> None:
     episode = start()
-    while episode.environment.solve(episode.scenario)["tool_calls"][0]["name"] != "cart_add":
-        episode.step(episode.environment.solve(episode.scenario))
-    solution = episode.environment.solve(episode.scenario)
+    while episode.solve()["tool_calls"][0]["name"] != "cart_add":
+        episode.step(episode.solve())
+    solution = episode.solve()
     episode.step({**solution, "answer": None})
     observation = episode.step({"answer": {"done": True, "sure": True}})
     assert observation.reward == -1.0
@@ -237,21 +237,21 @@ def test_a_clients_mistake_costs_nothing(
     episode = start(style=style)
     for _ in range(before):
         episode.step(act(search()))
-    earlier = seen_of(episode), snapshot(episode.scenario.world)
+    earlier = seen_of(episode), snapshot(episode.intent.world)
     with pytest.raises(ActionError):
         episode.step(action)
-    assert (seen_of(episode), snapshot(episode.scenario.world)) == earlier
+    assert (seen_of(episode), snapshot(episode.intent.world)) == earlier
     assert episode.step(act(VIEW)).done is False
 
 
 def test_after_the_end_every_step_is_refused_and_changes_nothing(start: Start, snapshot: Snapshot) -> None:
     episode = start()
     episode.step(act(done=True))
-    earlier = seen_of(episode), snapshot(episode.scenario.world)
+    earlier = seen_of(episode), snapshot(episode.intent.world)
     for action in (act(search()), act(done=True), {"text": "prose"}, {"text": 5}, {"end_turn": False}):
         with pytest.raises(EpisodeDoneError):
             episode.step(action)
-    assert (seen_of(episode), snapshot(episode.scenario.world)) == earlier
+    assert (seen_of(episode), snapshot(episode.intent.world)) == earlier
 
 
 def test_a_proposal_ends_nothing(start: Start) -> None:
@@ -265,7 +265,7 @@ def test_a_question_beside_the_final_answer_is_not_answered(start: Start) -> Non
     said = episode.step(act(ask("Which brand and price?"), message="Which brand?", done=True)).user_message
     asked = start(difficulty=3, p_missing=1.0, p_noise=0.0)
     told = asked.step(act(ask("Which brand?"))).user_message
-    brands = {str(slot.fact.constraint.value) for slot in episode.scenario.slots if slot.name == "brand"}
+    brands = {str(slot.fact.constraint.value) for slot in episode.intent.slots if slot.name == "brand"}
     assert any(brand in told for brand in brands)
     assert not any(brand in said for brand in brands)
 
@@ -279,8 +279,8 @@ def test_quitting_at_once_costs_as_much_as_a_wrong_answer_may(start: Start) -> N
 
 def test_without_an_answer_the_task_is_lost_whatever_the_cart_holds(start: Start) -> None:
     episode = start(t_max=4)
-    while not episode.scenario.world.cart:
-        episode.step({**episode.environment.solve(episode.scenario), "answer": None})
+    while not episode.intent.world.cart:
+        episode.step({**episode.solve(), "answer": None})
     observation = None
     while not episode.done:
         observation = episode.step(act())
@@ -355,7 +355,7 @@ ARGUMENTS = (
     "query", "limit", "offset", "category", "price_min", "price_max", "rating_min", "wattage_min", "color", "sort",
     "in_stock", "product_id", "variant_id", "line_id", "quantity", "qty", "question", "ship_days_max", "brand", "done",
 )  # fmt: skip
-TOOL_NAMES = (*environment("CART").tool_names, "catalog.search", "cart.add", "submit_answer", "order_get")
+TOOL_NAMES = (*environment("CART").about.tool_names, "catalog.search", "cart.add", "submit_answer", "order_get")
 names = st.sampled_from(TOOL_NAMES)
 # Values that are often right, so that many of the calls are made.
 likely = (
@@ -407,11 +407,11 @@ def test_no_json_breaks_an_episode(
 ) -> None:
     episode = start(difficulty, style=style)
     for action in actions:
-        earlier = episode.steps, episode.turns, episode.turns_left
+        earlier = len(episode.log.steps), episode.turns, episode.turns_left
         try:
             observation = episode.step(real_ids(action, shop.catalog.ids[0]))
         except (ActionError, EpisodeDoneError):
-            assert (episode.steps, episode.turns, episode.turns_left) == earlier
+            assert (len(episode.log.steps), episode.turns, episode.turns_left) == earlier
             continue
         assert len(bytes_of(observation)) <= MAX_BYTES
         assert observation.done == episode.done

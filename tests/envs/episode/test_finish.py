@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.episode.log import FINISH
 from ecom_rlve.envs.episode.reward import FINISHED, Turns, efficiency
-from ecom_rlve.envs.episode.trace import FINISH, Recorder, Trace, replay, take
+from ecom_rlve.envs.episode.trace import Trace, play_again, replay, take, trace_of
 from ecom_rlve.envs.errors import ActionError, EpisodeDoneError
+from ecom_rlve.envs.parts.solving import in_style
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EpisodeResult, Observation, Style, Termination
@@ -21,8 +23,8 @@ SCORES = ("r_task", "r_eff", "r_hall", "r_total", "is_correct", "correct_share",
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def ended(observation: Observation) -> EpisodeResult:
@@ -37,9 +39,9 @@ def halfway(store: Shop, env_id: str, style: Style) -> Episode:
     episode = Episode(store, EpisodeSpec(env_id, 4, 3, style=style), "halfway")
     answers = 0
     while not episode.done:
-        action = episode.environment.solve(episode.scenario)
+        action = in_style(episode.solve(), style)
         answers += bool(action.get("answer"))
-        if answers > (1 if episode.environment.is_journey else 0):
+        if answers > (1 if episode.environment.about.members else 0):
             break
         episode.step(action)
     return episode
@@ -70,11 +72,11 @@ def test_nothing_comes_after_it(before: int, start: Start) -> None:
     episode = start(3)
     for _ in range(before):
         episode.step(VIEW)
-    state = episode.state()
+    state, steps = episode.state(), episode.log.taken
     result = ended(episode.finish())
     assert (result.turns, result.effective_turns, result.is_correct) == (before, max(1, before), False)
     assert episode.state() == state.model_copy(update={"done": True})
-    assert episode.steps == before
+    assert episode.log.taken == steps == before
     for late in (episode.finish, lambda: episode.step(VIEW)):
         with pytest.raises(EpisodeDoneError):
             late()
@@ -92,12 +94,13 @@ def test_the_turns_that_were_left_count_as_spent() -> None:
 
 
 def test_a_finished_episode_is_replayed(start: Start, shop: Shop) -> None:
-    recorder = Recorder(start(3))
-    recorder.step(VIEW)
-    recorder.step(FINISH)
-    trace = Trace.load(recorder.trace.dump())
-    assert trace == recorder.trace
+    episode = start(3)
+    episode.step(VIEW)
+    episode.finish()
+    trace = Trace.load(trace_of(episode).dump())
+    assert trace == trace_of(episode)
     assert trace.actions[-1] is FINISH
+    assert trace_of(play_again(lambda: start(3), episode.log)) == trace
     replay(trace, shop)
     assert trace.result is not None
     assert trace.result.reason == FINISHED

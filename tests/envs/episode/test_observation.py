@@ -48,7 +48,7 @@ def size(observation: Observation) -> int:
 def solved(episode: Episode) -> Iterator[Observation]:
     """Play the episode as one who knows the goal; yields every observation after the first."""
     while not episode.done:
-        yield episode.step(episode.environment.solve(episode.scenario))
+        yield episode.step(episode.solve())
 
 
 def keys_in(value: Any) -> Iterator[str]:
@@ -160,7 +160,7 @@ def test_submit_answer_is_a_tool_of_style_tool(style: str, start: Start) -> None
     episode = start(style=style)
     assert episode.opening.tools is not None
     names = [tool["function"]["name"] for tool in episode.opening.tools]
-    assert names == [*episode.environment.tool_names, *(["submit_answer"] if style == "tool" else [])]
+    assert names == [*episode.environment.about.tool_names, *(["submit_answer"] if style == "tool" else [])]
     if style == "tool":
         parameters = episode.opening.tools[-1]["function"]["parameters"]
         assert parameters == {"type": "object", "properties": {}, "required": [], "additionalProperties": False}
@@ -198,7 +198,7 @@ def assert_card_fits(card: dict[str, Any]) -> None:
 
 
 def test_every_card_fits_and_holds_no_null(shop: Shop, start: Start) -> None:
-    world = start().scenario.world
+    world = start().intent.world
     for row in range(shop.catalog.size):
         card = world.card(row)
         assert_card_fits(card)
@@ -282,7 +282,7 @@ def test_a_long_cart_seen_often_is_cut_too(start: Start, shop: Shop) -> None:
     assert size(observation) <= MAX_BYTES
     assert observation.truncated
     lines = [line for result in observation.tool_results for line in (result.result or {})["lines"]]
-    assert len(lines) + observation.truncated == 6 * len(episode.scenario.world.cart)
+    assert len(lines) + observation.truncated == 6 * len(episode.intent.world.cart)
 
 
 @pytest.mark.parametrize("calls", [4, 10, 60])

@@ -10,7 +10,7 @@ import pytest
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Line, Spoken
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.trace import Recorder, Trace, replay
+from ecom_rlve.envs.episode.trace import Trace, replay, trace_of
 from ecom_rlve.envs.errors import EpisodeDoneError, TraceMismatchError
 from ecom_rlve.envs.language.acts import ActKind
 from ecom_rlve.envs.registry import environments
@@ -22,24 +22,23 @@ ASK: dict[str, Any] = {"assistant_message": "Anything else I should know?"}
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def other_words(episode: Episode) -> list[Spoken]:
     return [Spoken(f"In other words {each.turn}/{each.number}.", Outcome.ACCEPTED) for each in episode.utterances]
 
 
-def played(store: Shop, spec: EpisodeSpec, *, rewords: bool) -> tuple[Recorder, list[Observation]]:
+def played(store: Shop, spec: EpisodeSpec, *, rewords: bool) -> tuple[Episode, list[Observation]]:
     """Ask twice, then play the environment's own solution."""
     episode = Episode(store, spec, "played", simulator="a model" if rewords else "template")
-    recorder = Recorder(episode)
-    seen = [recorder.reword(other_words(episode)) if rewords else episode.opening]
+    seen = [episode.reword(other_words(episode)) if rewords else episode.opening]
     while not episode.done:
-        action = ASK if len(seen) < 3 else episode.environment.solve(episode.scenario)
-        observation = recorder.step(action)
-        seen.append(recorder.reword(other_words(episode)) if rewords else observation)
-    return recorder, seen
+        action = ASK if len(seen) < 3 else episode.solve()
+        observation = episode.step(action)
+        seen.append(episode.reword(other_words(episode)) if rewords else observation)
+    return episode, seen
 
 
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
@@ -50,9 +49,9 @@ def test_only_the_words_change(store: Shop, env_id: str) -> None:
     assert [each.model_copy(update={"user_message": ""}) for each in heard] == [
         each.model_copy(update={"user_message": ""}) for each in seen
     ]
-    assert other.episode.result == plain.episode.result
+    assert other.result == plain.result
     assert [bool(each.user_message) for each in heard] == [bool(each.user_message) for each in seen]
-    said = [message.content for message in other.episode.state().messages if message.role == "user"]
+    said = [message.content for message in other.state().messages if message.role == "user"]
     assert said == [each.user_message for each in heard if each.user_message]
     assert all(line.startswith("In other words") for text in said for line in text.split("\n"))
 
@@ -64,7 +63,7 @@ def test_utterances_tell_a_voice_what_was_said(store: Shop) -> None:
     assert opening.template_text == episode.opening.user_message
     assert [act.kind for act in opening.acts] == [ActKind.OPEN]
     assert opening == Episode(store, EpisodeSpec("CART", 3, 5), "another id").utterances[0]
-    episode.reword(["Hello there."])
+    episode.reword([Spoken("Hello there.", Outcome.ACCEPTED)])
     observation = episode.step({"text": '{"assistant_message": "Which color?"}'})
     (reply,) = episode.utterances
     assert reply.template_text == observation.user_message
@@ -84,14 +83,14 @@ def test_a_question_to_the_customer_is_an_earlier_line(store: Shop) -> None:
 def test_each_utterance_wants_its_words(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("CART", 3, 5), "few")
     with pytest.raises(ValueError, match="said 1 things, not 2"):
-        episode.reword(["One.", "Two."])
+        episode.reword([Spoken("One.", Outcome.ACCEPTED), Spoken("Two.", Outcome.ACCEPTED)])
 
 
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_a_trace_carries_the_words(store: Shop, env_id: str) -> None:
-    recorder, seen = played(store, EpisodeSpec(env_id, 2, 3, axes=(("t_max", 40.0),)), rewords=True)
-    trace = Trace.load(recorder.trace.dump())
-    assert trace == recorder.trace
+    episode, seen = played(store, EpisodeSpec(env_id, 2, 3, axes=(("t_max", 40.0),)), rewords=True)
+    trace = Trace.load(trace_of(episode).dump())
+    assert trace == trace_of(episode)
     assert trace.spoken[0] == (Spoken("In other words 0/0.", Outcome.ACCEPTED),)
     assert [bool(each.user_message) for each in seen] == [bool(spoken) for spoken in trace.spoken]
     replay(trace, store)
@@ -102,20 +101,20 @@ def test_a_trace_carries_the_words(store: Shop, env_id: str) -> None:
 
 
 def test_a_template_trace_holds_no_words(store: Shop) -> None:
-    recorder, _ = played(store, EpisodeSpec("CART", 2, 3, axes=(("t_max", 40.0),)), rewords=False)
-    assert recorder.trace.spoken == ()
-    assert '"spoken"' not in recorder.trace.dump()
+    episode, _ = played(store, EpisodeSpec("CART", 2, 3, axes=(("t_max", 40.0),)), rewords=False)
+    assert trace_of(episode).spoken == ()
+    assert '"spoken"' not in trace_of(episode).dump()
 
 
 def test_an_aborted_episode_scores_nothing_and_replays(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("CART", 2, 3), "aborted", reveal_goal=True)
-    recorder = Recorder(episode)
-    recorder.step({"answer": {"done": True}})
+    episode.step({"answer": {"done": True}})
     assert episode.result is not None
-    observation = recorder.abort("the model is gone")
+    observation = episode.abort("the model is gone")
     assert (observation.reward, observation.done, observation.result) == (None, True, None)
-    assert (observation.infra_error, episode.result) == ("the model is gone", None)
-    replay(Trace.load(recorder.trace.dump()), store)
+    assert observation.infra_error == "the model is gone"
+    assert episode.result is None
+    replay(Trace.load(trace_of(episode).dump()), store)
     with pytest.raises(EpisodeDoneError):
         episode.step(ASK)
 
@@ -127,8 +126,8 @@ def unsaid(episode: Episode) -> list[str]:
     """Return the names of what the customer left out, as far as nothing else is called so."""
     opening = episode.utterances[0].acts
     told = {fact for act in opening for mention in act.mentions for fact in mention.facts}
-    names = [slot.name for slot in episode.scenario.slots if slot.fact not in told]
-    return [name for name in names if [slot.name for slot in episode.scenario.slots].count(name) == 1]
+    names = [slot.name for slot in episode.intent.slots if slot.fact not in told]
+    return [name for name in names if [slot.name for slot in episode.intent.slots].count(name) == 1]
 
 
 def leaving_out(store: Shop) -> Episode:
@@ -140,7 +139,7 @@ def test_a_question_that_the_rules_cannot_read_may_be_understood(store: Shop) ->
     name = unsaid(episode)[-1]
     (question,) = episode.unclear({"assistant_message": VAGUE})
     assert question.text == VAGUE
-    assert set(question.topics) == {slot.name for slot in episode.scenario.slots}
+    assert set(question.topics) == {slot.name for slot in episode.intent.slots}
     episode.step({"assistant_message": VAGUE}, {VAGUE: (name,)})
     asked = leaving_out(store)
     asked.step({"assistant_message": f"Which {question.topics[name]} do you want?"})
@@ -184,18 +183,17 @@ def test_understanding_adds_nothing_but_topics(store: Shop) -> None:
 def test_a_journey_understands_what_its_errand_is_asked(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("JOURNEY", 6, 3, axes=(("p_missing", 1.0),)), "journey")
     for question in episode.unclear({"assistant_message": VAGUE}):
-        errand = episode.scenario.goal.current.scenario
+        errand = episode.intent
         assert set(question.topics) == {slot.name for slot in errand.slots}
 
 
 def test_a_trace_carries_what_was_understood(store: Shop) -> None:
     episode = leaving_out(store)
     name = unsaid(episode)[-1]
-    recorder = Recorder(episode)
-    recorder.step({"assistant_message": VAGUE}, {VAGUE: (name,)})
-    recorder.step({"answer": {"done": True}})
-    trace = Trace.load(recorder.trace.dump())
-    assert trace == recorder.trace
+    episode.step({"assistant_message": VAGUE}, {VAGUE: (name,)})
+    episode.step({"answer": {"done": True}})
+    trace = Trace.load(trace_of(episode).dump())
+    assert trace == trace_of(episode)
     assert trace.understood == ({VAGUE: (name,)}, {})
     replay(trace, store)
     with pytest.raises(TraceMismatchError, match="step 1: "):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.trace import Recorder, Trace, replay
+from ecom_rlve.envs.episode.trace import Trace, replay, trace_of
 from ecom_rlve.envs.errors import ActionError, TraceMismatchError
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
@@ -23,34 +23,33 @@ QUESTIONS = ("Anything else?", "Which brand and color do you want?", "What is yo
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def solved(store: Shop, spec: EpisodeSpec, **options: Any) -> Trace:
     """Record the environment's own solution."""
     episode = Episode(store, spec, "solved", **options)
-    recorder = Recorder(episode)
     while not episode.done:
-        action = episode.environment.solve(episode.scenario)
+        action = episode.solve()
         calls = action.get("tool_calls", [])
         if spec.style == "tool" and len(calls) > 1:
             action = {"tool_calls": calls[:1], "end_turn": False}
-        recorder.step(action)
-    return recorder.trace
+        episode.step(action)
+    return trace_of(episode)
 
 
 def wandered(store: Shop, spec: EpisodeSpec) -> Trace:
     """Record an agent that asks, searches and calls what takes no arguments, at random, and never answers."""
     episode = Episode(store, spec, "wandered")
-    recorder, rng = Recorder(episode), stream(spec.seed, "wander", spec.env_id)
-    bare = [name for name, tool in episode.environment.tools.items() if not _required(tool.schema)]
+    rng = stream(spec.seed, "wander", spec.env_id)
+    bare = [name for name, tool in episode.environment.about.tools.items() if not _required(tool.schema)]
     while not episode.done:
         call = {"name": bare[int(rng.integers(len(bare)))], "args": {}} if bare else None
         question = QUESTIONS[int(rng.integers(len(QUESTIONS)))]
         calls = [call] if call is not None else []
-        recorder.step({"tool_calls": calls, "assistant_message": question if rng.random() < 0.5 else ""})
-    return recorder.trace
+        episode.step({"tool_calls": calls, "assistant_message": question if rng.random() < 0.5 else ""})
+    return trace_of(episode)
 
 
 def _required(schema: dict[str, Any]) -> list[str]:
@@ -133,31 +132,28 @@ def test_how_it_was_shown_is_read_from_the_trace(store: Shop) -> None:
 @pytest.mark.parametrize("include", [("brief",), ("format",), ("brief", "format"), ("tools", "format"), ("tools",), ()])
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_what_the_first_observation_held_is_read_from_it(store: Shop, env_id: str, include: tuple[str, ...]) -> None:
-    trace = Recorder(Episode(store, EpisodeSpec(env_id, 2, 1, style="tool"), "shown", include=include)).trace
+    trace = trace_of(Episode(store, EpisodeSpec(env_id, 2, 1, style="tool"), "shown", include=include))
     replay(Trace.load(trace.dump()), store)
 
 
 def test_how_raw_text_was_read_is_part_of_the_trace(store: Shop) -> None:
-    recorder = Recorder(Episode(store, EpisodeSpec("CART", 2, 1, format="lenient"), "lenient"))
-    recorder.step({"text": 'Let me see: {"tool_calls": []}'})
-    trace = Trace.load(recorder.trace.dump())
+    episode = Episode(store, EpisodeSpec("CART", 2, 1, format="lenient"), "lenient")
+    episode.step({"text": 'Let me see: {"tool_calls": []}'})
+    trace = Trace.load(trace_of(episode).dump())
     assert (trace.metadata.format, trace.spec.format, trace.result) == ("lenient", "lenient", None)
     replay(trace, store)
     with pytest.raises(TraceMismatchError, match="step 1: "):
         replay(replace(trace, metadata=trace.metadata.model_copy(update={"format": "strict"})), store)
 
 
-def test_a_recorder_wants_the_beginning_and_leaves_out_what_was_refused(store: Shop) -> None:
+def test_a_trace_leaves_out_what_was_refused(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("CART"), "late")
-    recorder = Recorder(episode)
     with pytest.raises(ActionError):
-        recorder.step({"assistant_message": "Hello", "end_turn": False})
-    recorder.step({"assistant_message": "Which brand?"})
-    replay(recorder.trace, store)
-    assert len(recorder.trace.actions) == 1
-    assert recorder.trace.result is None
-    with pytest.raises(ValueError, match="taken steps"):
-        Recorder(episode)
+        episode.step({"assistant_message": "Hello", "end_turn": False})
+    episode.step({"assistant_message": "Which brand?"})
+    replay(trace_of(episode), store)
+    assert len(trace_of(episode).actions) == 1
+    assert trace_of(episode).result is None
 
 
 @given(st.text() | st.lists(st.dictionaries(st.text(), st.text()).map(json.dumps)).map("\n".join))
@@ -168,8 +164,7 @@ def test_anything_else_is_no_trace(text: str) -> None:
 
 def test_words_of_any_kind_survive_a_dump(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("CART"), "words")
-    recorder = Recorder(episode)
-    recorder.step({"assistant_message": 'a "quoted"\nline\u2028and\x85more \\ ünï 🛒'})
-    trace = Trace.load(recorder.trace.dump())
-    assert trace == recorder.trace
+    episode.step({"assistant_message": 'a "quoted"\nline\u2028and\x85more \\ ünï 🛒'})
+    trace = Trace.load(trace_of(episode).dump())
+    assert trace == trace_of(episode)
     replay(trace, store)

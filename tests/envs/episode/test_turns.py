@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.models import EpisodeResult, Observation, Termination
 
 Start = Callable[..., Episode]
@@ -25,6 +27,12 @@ VIEW: Call = {"name": "cart_view", "args": {}}
 SUBMIT: Call = {"name": "submit_answer", "args": {}}
 PLAIN = {"p_noise": 0.0, "p_oos": 0.0, "p_missing": 0.0}
 LEFT_OUT = {**PLAIN, "p_missing": 1.0}
+
+
+def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
+    """Return what may sell out; fails where nothing can."""
+    assert intent.stockout is not None
+    return intent.stockout
 
 
 def search(query: str = "lamp", **args: Any) -> Call:
@@ -69,7 +77,7 @@ def ended(observation: Observation) -> EpisodeResult:
 
 
 def question_for(episode: Episode, slot: Slot) -> str:
-    noun = episode.scenario.subjects[slot.item].singular
+    noun = episode.intent.subjects[slot.item].singular
     return f"Which {LABELS[slot.fact.constraint.attribute]} should the {noun} have?"
 
 
@@ -190,7 +198,7 @@ def test_an_agent_that_only_calls_spends_its_budget(start: Start) -> None:
     while not episode.done:
         observation = episode.step(written("Hermes", VIEW))
     assert ended(observation).termination is Termination.TURN_BUDGET
-    assert episode.steps <= 2 * 2 * 4 + 1
+    assert episode.log.taken <= 2 * 2 * 4 + 1
 
 
 def test_calls_beyond_what_is_left_are_split_at_the_boundary(start: Start, shop: Shop) -> None:
@@ -247,7 +255,7 @@ def test_a_call_beyond_the_last_turn_ends_the_episode_and_is_not_made(start: Sta
     observation = episode.step(act(VIEW, add(shop.catalog.ids[0]), done=True))
     assert ended(observation).termination is Termination.TURN_BUDGET
     assert [result.name for result in observation.tool_results] == ["cart_view"]
-    assert episode.scenario.world.cart == []
+    assert episode.intent.world.cart == []
     assert ended(observation).turns == 4
 
 
@@ -289,7 +297,7 @@ def test_the_customer_replies_to_what_concerns_them(kind: str, start: Start, sho
         "question": act(ask("Which brand?")),
         "proposal": act(done=False),
         "claim": act(message="I have added everything to your cart."),
-        "stock-out claim": act(message=f"The {episode.scenario.subjects[0].singular} is sold out."),
+        "stock-out claim": act(message=f"The {episode.intent.subjects[0].singular} is sold out."),
     }
     assert episode.step(actions[kind]).user_message
 
@@ -302,7 +310,7 @@ def test_the_customer_replies_to_what_concerns_them(kind: str, start: Start, sho
 def test_asking_is_excused_for_a_third_of_what_was_left_out(difficulty: int, in_message: bool, start: Start) -> None:
     for seed in range(5):
         episode = start(difficulty, seed, t_max=100, **LEFT_OUT)
-        slots = episode.scenario.slots
+        slots = episode.intent.slots
         excused = 0
         for slot in slots:
             question = question_for(episode, slot)
@@ -313,7 +321,7 @@ def test_asking_is_excused_for_a_third_of_what_was_left_out(difficulty: int, in_
 def test_asking_for_three_facts_a_turn_is_always_excused(start: Start) -> None:
     for seed in range(10):
         episode = start(6, seed, **LEFT_OUT)
-        slots = list(episode.scenario.slots)
+        slots = list(episode.intent.slots)
         for at in range(0, len(slots), 3):
             questions = [ask(question_for(episode, slot)) for slot in slots[at : at + 3]]
             assert is_excused(episode, act(*questions))
@@ -321,7 +329,7 @@ def test_asking_for_three_facts_a_turn_is_always_excused(start: Start) -> None:
 
 def test_asking_for_what_was_said_is_the_agents_turn(start: Start) -> None:
     episode = start(**PLAIN)
-    assert not is_excused(episode, act(ask(question_for(episode, episode.scenario.slots[0]))))
+    assert not is_excused(episode, act(ask(question_for(episode, episode.intent.slots[0]))))
 
 
 def test_a_question_that_names_nothing_is_the_agents_turn(start: Start) -> None:
@@ -360,7 +368,7 @@ def test_a_turn_with_a_correction_is_not_excused(start: Start) -> None:
 
 def test_a_question_answered_beside_a_correction_is_not_excused(start: Start, shop: Shop) -> None:
     episode = start(t_max=20, **LEFT_OUT)
-    brand = next(slot for slot in episode.scenario.slots if slot.name == "brand")
+    brand = next(slot for slot in episode.intent.slots if slot.name == "brand")
     stray = next(id_ for id_ in map(shop.catalog.ids.__getitem__, range(9)) if id_ != wanted(episode)["product_id"])
     observation_before = episode.turns_left
     observation = episode.step(act(add(stray), ask(question_for(episode, brand))))
@@ -368,28 +376,35 @@ def test_a_question_answered_beside_a_correction_is_not_excused(start: Start, sh
     assert observation.turns_left == observation_before - 1
 
 
+def plan_of(episode: Episode) -> StockoutPlan:
+    """Return what is to sell out."""
+    plan = stockout_of(episode.intent).plan
+    assert plan is not None
+    return plan
+
+
 def stock_out_episodes(start: Start, kind: str, style: str = "turn") -> Iterator[Episode]:
     """Yield episodes in which a wanted thing has sold out and the agent has not seen it yet."""
     for seed in range(60):
         episode = start(3, seed, style=style, t_max=60, p_oos=1.0, p_noise=0.0, p_missing=0.0, eps_rank=0.0)
-        plan = episode.scenario.stockout
+        plan = plan_of(episode)
         if plan.kind != kind:
             continue
         for item in episode.goal_json()["items"]:
             row = shop_row(episode, item["product_id"])
-            category = episode.scenario.world.shop.catalog.category_of(row).name
+            category = episode.intent.world.shop.catalog.category_of(row).name
             show = [search("", category=category, limit=10)]
             episode.step(act(*show, {"name": "catalog_get_variants", "args": {"product_id": item["product_id"]}}))
-        if episode.environment.sold_out_item(episode.scenario) is not None:
+        if stockout_of(episode.intent).missing(episode.intent) is not None:
             yield episode
 
 
 def shop_row(episode: Episode, product_id: str) -> int:
-    return episode.scenario.world.shop.catalog.row_of(product_id)
+    return episode.intent.world.shop.catalog.row_of(product_id)
 
 
 def sold_out_noun(episode: Episode) -> str:
-    return episode.scenario.subjects[episode.scenario.stockout.item].singular
+    return episode.intent.subjects[plan_of(episode).item].singular
 
 
 @pytest.mark.parametrize("kind", ["product", "variant"])
@@ -409,7 +424,7 @@ def test_meeting_a_stock_out_is_excused_once(kind: str, start: Start) -> None:
     episodes = list(stock_out_episodes(start, kind))
     assert len(episodes) >= 5
     for episode in episodes:
-        item = wanted(episode, episode.scenario.stockout.item)
+        item = wanted(episode, plan_of(episode).item)
         adding = act({"name": "cart_add", "args": {key: value for key, value in item.items() if value is not None}})
         turn = episode.turns_left
         observation = episode.step(adding)
@@ -423,8 +438,8 @@ def test_meeting_a_stock_out_is_excused_once(kind: str, start: Start) -> None:
 
 def test_meeting_a_stock_out_while_learning_something_else_is_not_excused(start: Start) -> None:
     episode = next(stock_out_episodes(start, "product"))
-    world = episode.scenario.world
-    item = wanted(episode, episode.scenario.stockout.item)
+    world = episode.intent.world
+    item = wanted(episode, plan_of(episode).item)
     unread = next(row for row in range(world.shop.catalog.size) if row not in world.variants_read)
     variants = {"name": "catalog_get_variants", "args": {"product_id": world.shop.catalog.ids[unread]}}
     adding = {"name": "cart_add", "args": {key: value for key, value in item.items() if value is not None}}
@@ -433,7 +448,7 @@ def test_meeting_a_stock_out_while_learning_something_else_is_not_excused(start:
 
 def test_a_stock_out_that_is_none_excuses_nothing(start: Start) -> None:
     episode = start(**PLAIN)
-    assert not is_excused(episode, act(message=f"The {episode.scenario.subjects[0].singular} is sold out."))
+    assert not is_excused(episode, act(message=f"The {episode.intent.subjects[0].singular} is sold out."))
 
 
 # --- Limits -----------------------------------------------------------------------------------------------------------
@@ -444,7 +459,7 @@ def test_excused_turns_end_at_twice_the_budget(style: str, start: Start) -> None
     episode = start(6, style=style, t_max=2, **LEFT_OUT)
     left = []
     observation = episode.opening
-    for slot in episode.scenario.slots:
+    for slot in episode.intent.slots:
         observation = episode.step(act(ask(question_for(episode, slot))))
         left.append(observation.turns_left)
         if observation.done:
@@ -457,7 +472,7 @@ def test_excused_turns_end_at_twice_the_budget(style: str, start: Start) -> None
 
 def test_a_customer_who_must_answer_in_vain_leaves(start: Start) -> None:
     episode = start(t_max=20, **PLAIN)
-    question = act(ask(question_for(episode, episode.scenario.slots[0])))
+    question = act(ask(question_for(episode, episode.intent.slots[0])))
     for _ in range(2):
         assert not episode.step(question).done
         assert not episode.step(act(VIEW)).done, "a turn that only reads is neither answered nor counted"
@@ -486,13 +501,13 @@ moves = st.lists(
 
 
 def call_of(kind: str, episode: Episode, number: int) -> Call:
-    world = episode.scenario.world
+    world = episode.intent.world
     ids = world.shop.catalog.ids
     items = episode.goal_json()["items"]
     if kind == "wanted" and items:
         args = {key: value for key, value in items[number % len(items)].items() if value is not None}
         return {"name": "cart_add", "args": args}
-    nouns = [subject.singular for subject in episode.scenario.subjects]
+    nouns = [subject.singular for subject in episode.intent.subjects]
     made: dict[str, Call] = {
         "search": search(nouns[number % len(nouns)], limit=10),
         "view": VIEW,
@@ -520,8 +535,8 @@ def test_the_counts_are_true_in_any_legal_play(
 ) -> None:
     axes = {} if t_max is None else {"t_max": t_max}
     episode = start(difficulty, seed, style=style, **axes)
-    b_tool, most = episode.scenario.world.axes.b_tool, episode.scenario.world.axes.t_max
-    left_out = episode._customer.left_out
+    b_tool, most = episode.intent.world.axes.b_tool, episode.intent.world.axes.t_max
+    left_out = episode.customer.left_out
     observation = episode.opening
     used = closed = 0
     for number, (kinds, message, proposes, keeps_open) in enumerate(played):

@@ -20,6 +20,7 @@ def touched(before: str, after: str) -> int:
     return sum(old != new for old, new in zip(before.split(), after.split(), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("p_noise", [0.01, 0.05, 0.125, 0.5])
 def test_the_share_of_touched_words_is_p_noise(p_noise: float) -> None:
     rng, rounds = stream(1, "share"), 2000

@@ -101,7 +101,7 @@ def draw_act(rng: Generator) -> Act:
     names = tuple(list(LABELS)[at] for at in rng.permutation(len(LABELS))[: int(rng.integers(0, 3))])
     bare = tuple(Mention(mention.singular, mention.plural) for mention in mentions[:2])
     title = "Northwick Haven Lamp, 2-Pack" if rng.random() < 0.5 else ""
-    return Act(kind, bare, names, title if kind is ActKind.STOCKOUT_FALLBACK else "")
+    return Act(kind, bare, names, title=title if kind is ActKind.STOCKOUT_FALLBACK else "")
 
 
 def generated(count: int, purpose: str) -> list[tuple[Act, bool, str, tuple[str, ...]]]:
@@ -289,6 +289,7 @@ def test_every_attribute_has_words() -> None:
         assert after_noun(fact(name, value), Draws(stream(1, name)), [])
 
 
+@pytest.mark.slow
 def test_one_act_has_thousands_of_texts() -> None:
     lamp = Mention(*NOUNS[0], (fact("quantity", 1), fact("brand", "Northwick"), fact("price", 2499)))
     blanket = Mention(*NOUNS[1], (fact("material", "wool"), fact("color", "navy")))

@@ -26,8 +26,8 @@ from ecom_rlve.streams import stream
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 @given(st.integers(1, 10**7), st.integers(0, 20), st.floats(0, 1, exclude_max=True))
@@ -103,7 +103,7 @@ def test_a_scan_before_the_distances_changes_nothing(shop: Shop, few: int, monke
     catalog = shop.catalog
 
     def drawn() -> list[tuple[object, list[int]]]:
-        found = []
+        found: list[tuple[object, list[int]]] = []
         for seed in range(60):
             rng = stream(seed, "scan")
             target = int(rng.integers(catalog.size))

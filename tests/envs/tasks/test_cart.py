@@ -15,40 +15,41 @@ from ecom_rlve.catalog.constraints import satisfied
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import GenerationError
-from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, items_at
 from ecom_rlve.envs.tools.cart import AddArgs
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams
 
 Start = Callable[..., Episode]
-CART = environment("CART")
 LEVELS = (0, 3, 6, 9, 12)
 SPLITS: tuple[Split, ...] = ("train", "eval", "test")
 SEEDS = 500
 PLAIN = {"p_missing": 0.0, "p_oos": 0.0, "p_noise": 0.0, "eps_rank": 0.0}
 
 
-def draw(shop: Shop, d: int, seed: int, split: Split = "train") -> tuple[Scenario[CartGoal], Streams]:
-    """Draw the scenario of an episode, with its random streams."""
+def draw(shop: Shop, d: int, seed: int, split: Split = "train") -> tuple[Intent[CartGoal], Streams]:
+    """Draw the intent of an episode, with its random streams."""
     streams = Streams("episode", "CART", split, seed)
-    return CART.draw(shop, axes_of(d), streams, split), streams
+    (intent,) = CART.draw(World(shop, axes_of(d), streams, split), streams).intents
+    return intent, streams
 
 
-def items(scenario: Scenario[CartGoal]) -> list[WantedItem]:
+def items(intent: Intent[CartGoal]) -> list[WantedItem]:
     """Return the wanted items that were not left out."""
-    return [item for item in scenario.goal.items if item is not None]
+    return [item for item in intent.goal.items if item is not None]
 
 
 def play(episode: Episode) -> tuple[EpisodeResult, int]:
     """Let the environment's own solution play; returns the result and the number of turns."""
     while True:
-        action = CART.solve(episode.scenario)
+        action = CART.solve(episode.intent)
         calls = action.get("tool_calls") or []
         if episode.spec.style == "tool" and len(calls) > 1:
             action = {"tool_calls": calls[:1], "end_turn": False}
@@ -64,11 +65,11 @@ def play(episode: Episode) -> tuple[EpisodeResult, int]:
 def test_the_facts_of_each_item_single_out_one_product_of_its_kind(big_shop: Shop, d: int) -> None:
     catalog = big_shop.catalog
     for seed in range(SEEDS):
-        scenario, _ = draw(big_shop, d, seed)
-        assert len(items(scenario)) == items_at(d) == len(scenario.subjects)
-        for at, item in enumerate(items(scenario)):
-            rows = catalog.rows_of_category(scenario.subjects[at].category)
-            for slot in scenario.slots:
+        intent, _ = draw(big_shop, d, seed)
+        assert len(items(intent)) == items_at(d) == len(intent.subjects)
+        for at, item in enumerate(items(intent)):
+            rows = catalog.rows_of_category(intent.subjects[at].category)
+            for slot in intent.slots:
                 if slot.item == at and slot.name not in ("quantity", "variant"):
                     rows = rows[satisfied(catalog, slot.fact.constraint, rows)]
             assert rows.tolist() == [item.row]
@@ -78,14 +79,14 @@ def test_the_facts_of_each_item_single_out_one_product_of_its_kind(big_shop: Sho
 def test_goal_slots_and_tools_speak_of_one_object(big_shop: Shop, d: int) -> None:
     """Quantity and variant that the customer can say are the goal's and the tools' (T6)."""
     for seed in range(0, SEEDS, 3):
-        scenario, _ = draw(big_shop, d, seed)
-        for at, item in enumerate(items(scenario)):
-            facts = {slot.name: slot.fact.constraint for slot in scenario.slots if slot.item == at}
+        intent, _ = draw(big_shop, d, seed)
+        for at, item in enumerate(items(intent)):
+            facts = {slot.name: slot.fact.constraint for slot in intent.slots if slot.item == at}
             assert facts["quantity"].value == item.quantity
             assert ("variant" in facts) == (item.variant is not None)
             listed = TOOLS["catalog_get_variants"]
             shown = listed.run(
-                scenario.world, listed.args.model_validate({"product_id": big_shop.catalog.ids[item.row]})
+                intent.world, listed.args.model_validate({"product_id": big_shop.catalog.ids[item.row]})
             )["variants"]
             if item.variant is None:
                 continue
@@ -103,17 +104,17 @@ def test_targets_can_be_wanted(big_shop: Shop, d: int) -> None:
     catalog = big_shop.catalog
     for seed in range(SEEDS):
         split = SPLITS[seed % 3]
-        scenario, _ = draw(big_shop, d, seed, split)
-        rows = [item.row for item in items(scenario)]
+        intent, _ = draw(big_shop, d, seed, split)
+        rows = [item.row for item in items(intent)]
         assert len({catalog.category_of(row).name for row in rows}) == len(rows)
-        assert [catalog.category_of(row).name for row in rows] == [s.category for s in scenario.subjects]
-        for item in items(scenario):
+        assert [catalog.category_of(row).name for row in rows] == [s.category for s in intent.subjects]
+        for item in items(intent):
             attribute = catalog.category_of(item.row).variant_attribute
             assert split_of(catalog.titles[item.row]) == split
-            assert scenario.world.stock(item.row) >= item.quantity
-            assert attribute not in scenario.world.card(item.row)
+            assert intent.world.stock(item.row) >= item.quantity
+            assert attribute not in intent.world.card(item.row)
             title = f" {catalog.titles[item.row].casefold()} "
-            for variant in scenario.world.variants(item.row):
+            for variant in intent.world.variants(item.row):
                 if isinstance(variant.value, str):
                     assert f" {variant.value.casefold()} " not in title
 
@@ -123,8 +124,8 @@ def test_splits_are_disjoint(big_shop: Shop) -> None:
     for split in SPLITS:
         titles = found.setdefault(split, set())
         for seed in range(300):
-            scenario, _ = draw(big_shop, 9, seed, split)
-            titles.update(big_shop.catalog.titles[item.row].casefold() for item in items(scenario))
+            intent, _ = draw(big_shop, 9, seed, split)
+            titles.update(big_shop.catalog.titles[item.row].casefold() for item in items(intent))
     assert all(len(titles) > 100 for titles in found.values())
     assert not found["train"] & found["eval"]
     assert not found["train"] & found["test"]
@@ -134,7 +135,7 @@ def test_splits_are_disjoint(big_shop: Shop) -> None:
 def test_equal_seeds_of_different_splits_share_nothing(big_shop: Shop) -> None:
     train, held_out = (Episode(big_shop, EpisodeSpec("CART", 6, 5, split), "x") for split in SPLITS[:2])
     assert train.opening.user_message != held_out.opening.user_message
-    assert train.scenario.world.history != held_out.scenario.world.history
+    assert train.intent.world.history != held_out.intent.world.history
 
 
 # --- Shares of section 3 ----------------------------------------------------------------------------------------------
@@ -151,13 +152,14 @@ def test_measured_shares_are_those_of_the_contract(big_shop: Shop, d: int) -> No
     units: list[int] = []
     variants = left_out = slots = stockouts = redraws = 0
     for seed in range(SEEDS):
-        scenario, streams = draw(big_shop, d, seed)
-        redraws += scenario.redraws
-        stockouts += scenario.stockout.hits
-        left_out += Customer(CART, scenario, streams).left_out
-        slots += len(scenario.slots)
-        units += [item.quantity for item in items(scenario)]
-        variants += sum(item.variant is not None for item in items(scenario))
+        intent, _streams = draw(big_shop, d, seed)
+        redraws += intent.redraws
+        assert intent.stockout is not None
+        stockouts += intent.stockout.plan.hits
+        left_out += Customer(intent).left_out
+        slots += len(intent.slots)
+        units += [item.quantity for item in items(intent)]
+        variants += sum(item.variant is not None for item in items(intent))
     count = len(units)
     shares = {
         "variant": (variants / count, 1 / (1 + exp(-(d - 2) / 1.5)), count),
@@ -176,13 +178,14 @@ def test_measured_shares_are_those_of_the_contract(big_shop: Shop, d: int) -> No
     assert set(units) <= {1, 2, 3, 4}
 
 
+@pytest.mark.slow
 def test_the_wanted_variant_is_uniform_over_places_and_over_the_products_own(big_shop: Shop) -> None:
     places: dict[int, Counter[int]] = {}
     own = expected = variance = 0.0
     for seed in range(1500):
-        scenario, _ = draw(big_shop, 6, seed)
-        for item in items(scenario):
-            listed = scenario.world.variants(item.row)
+        intent, _ = draw(big_shop, 6, seed)
+        for item in items(intent):
+            listed = intent.world.variants(item.row)
             assert len(listed) >= 4
             if item.variant is None:
                 continue
@@ -199,8 +202,8 @@ def test_the_wanted_variant_is_uniform_over_places_and_over_the_products_own(big
 
 def test_every_product_comes_in_variants(shop: Shop) -> None:
     """So that having them tells nothing: the numbers are those of the wanted ones too."""
-    scenario, _ = draw(shop, 6, 0)
-    sizes = Counter(len(scenario.world.variants(row)) for row in range(shop.catalog.size))
+    intent, _ = draw(shop, 6, 0)
+    sizes = Counter(len(intent.world.variants(row)) for row in range(shop.catalog.size))
     assert set(sizes) == {6, 7, 8}
     assert chisquare(list(sizes.values())).pvalue > 0.001
 
@@ -214,11 +217,11 @@ def test_a_catalog_too_small_for_a_split_raises_a_typed_error_or_serves(shop: Sh
         for seed in range(60):
             for split in SPLITS:
                 try:
-                    scenario, _ = draw(each, d, seed, split)
+                    intent, _ = draw(each, d, seed, split)
                 except GenerationError:
                     outcomes[f"{name}: refused"] += 1
                     continue
-                assert all(split_of(each.catalog.titles[item.row]) == split for item in items(scenario))
+                assert all(split_of(each.catalog.titles[item.row]) == split for item in items(intent))
                 outcomes[f"{name}: served"] += 1
     print(dict(outcomes))
     assert outcomes["small: refused"]
@@ -239,7 +242,7 @@ def test_who_knows_the_goal_scores_exactly_one_within_the_budgets(big_shop: Shop
         assert result.effective_turns <= episode.axes.t_max
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("split", ["train", "eval", "test"])
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_who_knows_the_goal_scores_exactly_one_in_every_split(big_shop: Shop, style: Style, split: Split) -> None:
@@ -260,11 +263,11 @@ def test_the_authors_first_episode_to_the_printed_digit(start: Start) -> None:
     """d=1, one product, right cart, three turns of which one was customer-caused: +0.80."""
     for seed in range(40):
         episode = start(1, seed, **PLAIN)
-        item = items(episode.scenario)[0]
+        item = items(episode.intent)[0]
         if item.variant is not None:
             continue
-        world = episode.scenario.world
-        episode.step(CART.solve(episode.scenario))
+        world = episode.intent.world
+        episode.step(CART.solve(episode.intent))
         args = {"product_id": world.shop.catalog.ids[item.row], "quantity": item.quantity}
         episode.step({"tool_calls": [{"name": "cart_add", "args": args}]})
         result = episode.step({"answer": {"done": True}}).result
@@ -283,25 +286,25 @@ def test_the_authors_first_episode_to_the_printed_digit(start: Start) -> None:
 # --- Scoring ----------------------------------------------------------------------------------------------------------
 
 
-def put(scenario: Scenario[CartGoal], row: int, variant_id: str | None = None, quantity: int = 1) -> None:
+def put(intent: Intent[CartGoal], row: int, variant_id: str | None = None, quantity: int = 1) -> None:
     """Put something into the cart."""
-    args: dict[str, Any] = {"product_id": scenario.world.shop.catalog.ids[row], "quantity": quantity}
+    args: dict[str, Any] = {"product_id": intent.world.shop.catalog.ids[row], "quantity": quantity}
     TOOLS["cart_add"].run(
-        scenario.world, AddArgs.model_validate(args | ({"variant_id": variant_id} if variant_id else {}))
+        intent.world, AddArgs.model_validate(args | ({"variant_id": variant_id} if variant_id else {}))
     )
 
 
-def fill(scenario: Scenario[CartGoal], order: list[int] | None = None) -> None:
+def fill(intent: Intent[CartGoal], order: list[int] | None = None) -> None:
     """Put everything wanted into the cart."""
-    wanted = items(scenario)
+    wanted = items(intent)
     for at in order if order is not None else range(len(wanted)):
         item = wanted[at]
-        put(scenario, item.row, item.variant.id if item.variant else None, item.quantity)
+        put(intent, item.row, item.variant.id if item.variant else None, item.quantity)
 
 
-def score(scenario: Scenario[CartGoal]) -> tuple[float, bool]:
+def score(intent: Intent[CartGoal]) -> tuple[float, bool]:
     """Return r_task and whether the cart is right."""
-    verdict = CART.verify(scenario, None)
+    verdict = CART.verify(intent, None)
     return float(verdict.r_task), verdict.correct
 
 
@@ -319,19 +322,19 @@ def test_order_and_splitting_of_additions_change_nothing(shop: Shop) -> None:
 def test_any_variant_counts_where_none_is_wanted_and_they_add_up(shop: Shop) -> None:
     met = 0
     for seed in range(120):
-        scenario, _ = draw(shop, 3, seed)
-        free = [item for item in items(scenario) if item.variant is None and item.quantity > 1]
+        intent, _ = draw(shop, 3, seed)
+        free = [item for item in items(intent) if item.variant is None and item.quantity > 1]
         if not free:
             continue
         met += 1
-        for item in items(scenario):
+        for item in items(intent):
             if item is not free[0]:
-                put(scenario, item.row, item.variant.id if item.variant else None, item.quantity)
-        variants = scenario.world.variants(free[0].row)
-        put(scenario, free[0].row, variants[-1].id, free[0].quantity - 1)
-        put(scenario, free[0].row, variants[2].id, 1)
-        assert score(scenario) == (1.0, True)
-        assert CART.review(scenario, None).complete
+                put(intent, item.row, item.variant.id if item.variant else None, item.quantity)
+        variants = intent.world.variants(free[0].row)
+        put(intent, free[0].row, variants[-1].id, free[0].quantity - 1)
+        put(intent, free[0].row, variants[2].id, 1)
+        assert score(intent) == (1.0, True)
+        assert CART.review(intent, None).complete
     assert met > 5
 
 
@@ -340,7 +343,7 @@ def test_every_deviation_is_a_miss(shop: Shop) -> None:
     for seed in range(60):
         wanted = items(draw(shop, 6, seed)[0])
         for spoil in ("more", "less", "variant", "lookalike", "stray"):
-            scenario, _ = draw(shop, 6, seed)
+            intent, _ = draw(shop, 6, seed)
             for at, item in enumerate(wanted):
                 variant, quantity, row = item.variant.id if item.variant else None, item.quantity, item.row
                 if at == 0 and spoil == "more":
@@ -348,28 +351,28 @@ def test_every_deviation_is_a_miss(shop: Shop) -> None:
                 elif at == 0 and spoil == "less":
                     quantity -= 1
                 elif at == 0 and spoil == "variant" and item.variant:
-                    variant = next(v.id for v in scenario.world.variants(row) if v != item.variant)
+                    variant = next(v.id for v in intent.world.variants(row) if v != item.variant)
                 elif at == 0 and spoil in ("lookalike", "variant"):
                     kin = shop.catalog.rows_of_category(shop.catalog.category_of(row).name).tolist()
-                    row = next(r for r in kin if r != row and scenario.world.stock(r) >= quantity)
+                    row = next(r for r in kin if r != row and intent.world.stock(r) >= quantity)
                     variant = None
                 if quantity:
-                    put(scenario, row, variant, quantity)
+                    put(intent, row, variant, quantity)
             if spoil == "stray":
                 held = {item.row for item in wanted}
-                put(scenario, next(r for r in range(400) if r not in held and scenario.world.stock(r)))
-            r_task, correct = score(scenario)
+                put(intent, next(r for r in range(400) if r not in held and intent.world.stock(r)))
+            r_task, correct = score(intent)
             assert -1 < r_task < 1, spoil
             assert not correct
-            assert not CART.review(scenario, None).complete
+            assert not CART.review(intent, None).complete
 
 
 def test_a_product_that_was_never_shown_makes_a_right_cart_incorrect(start: Start) -> None:
     """Nor does reading it by its id show it (T15)."""
     for seed in range(20):
         episode = start(0, seed, **PLAIN)
-        item = items(episode.scenario)[0]
-        name = episode.scenario.world.shop.catalog.ids[item.row]
+        item = items(episode.intent)[0]
+        name = episode.intent.world.shop.catalog.ids[item.row]
         add: dict[str, Any] = {"product_id": name, "quantity": item.quantity}
         if item.variant is not None:
             add["variant_id"] = item.variant.id
@@ -400,12 +403,12 @@ def test_outcomes_are_ordered(start: Start) -> None:
         results: dict[str, EpisodeResult | None] = {}
         for name in ("correct", "partly", "wrong", "quit", "prose"):
             episode = start(6, seed, **PLAIN)
-            world, wanted = episode.scenario.world, items(episode.scenario)
+            world, wanted = episode.intent.world, items(episode.intent)
             if name == "correct":
                 results[name] = play(episode)[0]
                 continue
             if name == "partly":
-                episode.step(CART.solve(episode.scenario))
+                episode.step(CART.solve(episode.intent))
                 first = next(item for item in wanted if item.row in world.shown)
                 add: dict[str, Any] = {"product_id": world.shop.catalog.ids[first.row], "quantity": first.quantity}
                 add |= {"variant_id": first.variant.id} if first.variant else {}
@@ -438,14 +441,14 @@ def test_the_time_out_is_worth_no_more_than_quitting(start: Start) -> None:
 def test_who_is_left_by_the_customer_has_lost_even_a_right_cart(start: Start) -> None:
     episode = start(3, 0, **PLAIN, t_max=50)
     while True:
-        action = CART.solve(episode.scenario)
+        action = CART.solve(episode.intent)
         if "answer" in action:
             break
         episode.step(action)
     episode.step({"tool_calls": action["tool_calls"]})
     seen = episode.step({})
     while not seen.done:
-        seen = episode.step({"assistant_message": f"How many {episode.scenario.subjects[0].plural} do you need?"})
+        seen = episode.step({"assistant_message": f"How many {episode.intent.subjects[0].plural} do you need?"})
     assert seen.result is not None
     assert (seen.result.termination, seen.result.r_task) == ("customer_left", -1.0)
     assert not seen.result.is_correct

@@ -18,9 +18,10 @@ from scipy.stats import binomtest
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.tasks.cart.goal import items_at
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_agent
+from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.models import EpisodeResult, Observation, Style
 from ecom_rlve.streams import stream
 
@@ -216,7 +217,7 @@ def test_no_deaf_program_beats_the_blind_bound(big_shop: Shop, d: int) -> None:
     hunt(big_shop, d, programs=4, tries=5, trials=120 if d == 0 else 30)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("d", LEVELS)
 def test_no_deaf_program_beats_the_blind_bound_in_a_long_search(big_shop: Shop, d: int) -> None:
     hunt(big_shop, d, programs=100, tries=30, trials=1200)
@@ -265,9 +266,14 @@ def expert_mean(shop: Shop, d: int, trials: int) -> float:
     total = 0.0
     for seed in range(trials):
         episode = Episode(shop, EpisodeSpec("CART", d, seed), "honest")
-        agent, seen = make_agent("expert", "CART", seed), episode.opening
+        agent, seen = make_expert("CART"), episode.opening
         while not seen.done:
-            result = StepResult(observation=seen, reward=seen.reward, done=seen.done, metadata=episode.metadata)
+            result = StepResult(
+                observation=seen,
+                reward=seen.reward,
+                done=seen.done,
+                metadata=with_acts(episode.metadata, episode.acts),
+            )
             seen = episode.step(agent.act(result))
         total += seen.result.r_total if seen.result else 0.0
     return total / trials
@@ -294,12 +300,12 @@ def test_asking_without_end_is_not_excused_without_end(big_shop: Shop) -> None:
         for d in (0, 6, 12):
             for seed in range(10):
                 episode = Episode(big_shop, EpisodeSpec("CART", d, seed), "asked")
-                scenario = episode.scenario
+                intent = episode.intent
                 seen = episode.opening
                 while not seen.done:
                     seen = episode.step({"assistant_message": words})
                 assert episode.turns <= 2 * episode.axes.t_max
-                assert episode.customer_caused <= -(-len(scenario.slots) // 3) + 2
+                assert episode.customer_caused <= -(-len(intent.slots) // 3) + 2
                 assert seen.result is not None
                 assert seen.result.r_total == pytest.approx(-0.9)
 
@@ -320,6 +326,7 @@ def test_a_turn_of_a_tool_at_a_time_is_no_free_turn(big_shop: Shop) -> None:
         assert steps <= episode.axes.b_tool * 2 * episode.axes.t_max + 1
 
 
+@pytest.mark.slow
 def test_a_stock_out_is_seen_as_often_for_wanted_and_unwanted_kinds(big_shop: Shop) -> None:
     """At d=0 nothing wanted ever sells out; what does sell out must not gather around the wanted kind.
 
@@ -329,7 +336,7 @@ def test_a_stock_out_is_seen_as_often_for_wanted_and_unwanted_kinds(big_shop: Sh
     gathered = Counter[bool]()
     for seed in range(600):
         episode = Episode(big_shop, EpisodeSpec("CART", 0, seed), "watched")
-        world, item = episode.scenario.world, episode.scenario.goal.items[0]
+        world, item = episode.intent.world, episode.intent.goal.items[0]
         cards = found(episode.step({"tool_calls": [call("user_get_visit_history")]}), "results")
         for kind in dict.fromkeys(card["category"] for card in cards):
             episode.step({"tool_calls": [call("catalog_search", query="", category=kind, limit=10)]})

@@ -10,19 +10,21 @@ from typing import Any
 import pytest
 
 from ecom_rlve.client import StepResult
+from ecom_rlve.envs.customer.conversation import Begun, Conversation
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.registry import environment, errands
+from ecom_rlve.envs.language.said import with_acts
+from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
-from ecom_rlve.envs.tasks.journey.customer import Intent, JourneyGoal
-from ecom_rlve.envs.tasks.journey.environment import intents_at
+from ecom_rlve.envs.tasks.journey.environment import MEMBERS, intents_at
 from ecom_rlve.envs.world.eligibility import eligibility
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Action, one_at_a_time
-from ecom_rlve.evaluation.agents.registry import make_agent, suite
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.evaluation.agents import policies_of
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style, Termination
 
 JOURNEY = environment("JOURNEY")
+POLICIES = policies_of("JOURNEY", {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()})
 SEEDS = 10
 DEBRIS = re.compile(
     r"[{}<>\\_]|%s|\bNone\b|\bnan\b|\binf\b|\bTrue\b|\bFalse\b|  |\s[,.;!?]|\.\.|,,|;;|\(\)|\bthe the\b"
@@ -32,25 +34,24 @@ _MANY_QUESTIONS = {"assistant_message": "Which brand, which price and which date
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def start(store: Shop, d: int = 0, seed: int = 0, style: Style = "turn", **axes: float) -> Episode:
     return Episode(store, EpisodeSpec("JOURNEY", d, seed, style=style, axes=tuple(axes.items())), "journey")
 
 
-def goal_of(episode: Episode) -> JourneyGoal:
-    goal: JourneyGoal = episode.scenario.goal
-    return goal
+def talk_of(episode: Episode) -> Conversation:
+    return episode.conversation
 
 
 def ids_of(episode: Episode) -> list[str]:
-    return [intent.environment.id for intent in goal_of(episode).intents]
+    return [intent.errand.about.id for intent in episode.scenario.intents]
 
 
 def solution(episode: Episode) -> Action:
-    return one_at_a_time(JOURNEY.solve(episode.scenario), episode.spec.style)
+    return one_at_a_time(episode.solve(), episode.spec.style)
 
 
 def solve(episode: Episode) -> list[str]:
@@ -61,15 +62,15 @@ def solve(episode: Episode) -> list[str]:
     return said
 
 
-def settle(episode: Episode, **changes: Any) -> Intent:
+def settle(episode: Episode, **changes: Any) -> Begun:
     """Play the own solution until the errand spoken of is closed, with a changed answer; return that errand."""
-    intent = goal_of(episode).current
-    while intent.verdict is None:
+    begun = talk_of(episode).current
+    while begun.verdict is None:
         action = solution(episode)
         if action.get("answer"):
             action["answer"] = {**action["answer"], **changes}
         episode.step(action)
-    return intent
+    return begun
 
 
 def ended(episode: Episode) -> EpisodeResult:
@@ -80,7 +81,10 @@ def ended(episode: Episode) -> EpisodeResult:
 def starting_with(store: Shop, name: str, d: int, **axes: float) -> Episode:
     """Return the first episode whose first errand is of the named environment."""
     return next(
-        episode for seed in range(200) for episode in (start(store, d, seed, **axes),) if ids_of(episode)[0] == name
+        episode
+        for seed in range(200)
+        for episode in (start(store, d, seed, "turn", **axes),)
+        if ids_of(episode)[0] == name
     )
 
 
@@ -90,7 +94,7 @@ def starting_with(store: Shop, name: str, d: int, **axes: float) -> Episode:
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_the_own_solution_scores_one_in_every_errand(store: Shop, style: Style) -> None:
     for d in range(JOURNEY.max_difficulty(store) + 1):
-        for seed in range(SEEDS):
+        for seed in range(4):
             episode = start(store, d, seed, style)
             solve(episode)
             result = ended(episode)
@@ -100,9 +104,9 @@ def test_the_own_solution_scores_one_in_every_errand(store: Shop, style: Style) 
 
 def test_the_catalog_bounds_the_difficulty(store: Shop) -> None:
     most = JOURNEY.max_difficulty(store)
-    able = [each for each in errands() if each.max_difficulty(store) >= most]
+    able = [each for each in MEMBERS if each.max_difficulty(store) >= most]
     assert len(able) >= intents_at(most)
-    assert most <= max(each.max_difficulty(store) for each in errands())
+    assert most <= max(each.max_difficulty(store) for each in MEMBERS)
 
 
 @pytest.mark.parametrize("d", [0, 3, 4, 8, 12])
@@ -112,13 +116,13 @@ def test_errands_differ_and_are_as_many_as_stated(store: Shop, d: int) -> None:
         names = ids_of(start(store, d, seed))
         assert len(names) == len(set(names)) == min(5, 2 + d // 4)
         firsts[names[0]] += 1
-    assert firsts.keys() == {each.id for each in errands()}
+    assert firsts.keys() == {each.about.id for each in MEMBERS}
 
 
 def test_no_two_errands_are_about_the_same_kind_of_thing(store: Shop) -> None:
     for seed in range(60):
-        goal = goal_of(start(store, 8, seed))
-        kinds = [{subject.category for subject in intent.scenario.subjects} - {""} for intent in goal.intents]
+        intents = start(store, 8, seed).scenario.intents
+        kinds = [{subject.category for subject in intent.subjects} - {""} for intent in intents]
         assert sum(map(len, kinds)) == len(set().union(*kinds)), seed
 
 
@@ -134,9 +138,9 @@ def test_a_journey_offers_every_tool_and_tells_every_job(store: Shop) -> None:
     assert opening.tools is not None
     assert opening.instructions is not None
     offered = {tool["function"]["name"] for tool in opening.tools}
-    for each in errands():
-        assert set(each.tool_names) <= offered
-        assert f"{each.id}: {each.brief(axes_of(4))}" in opening.instructions
+    for each in MEMBERS:
+        assert set(each.about.tool_names) <= offered
+        assert f"{each.about.id}: {each.brief(axes_of(4))}" in opening.instructions
 
 
 def test_equal_specs_are_equal_journeys(store: Shop) -> None:
@@ -156,10 +160,10 @@ def test_a_wrong_name_costs_its_own_errand_and_the_journey_goes_on(store: Shop, 
         episode = start(store, d, seed)
         first, *others = ids_of(episode)
         missed = settle(episode, intent=others[0])
-        assert (missed.environment.id, episode.done) == (first, False)
+        assert (missed.intent.errand.about.id, episode.done) == (first, False)
         solve(episode)
         result, count = ended(episode), len(others) + 1
-        assert [intent.verdict is not None and intent.verdict.r_task for intent in goal_of(episode).intents] == [
+        assert [begun.verdict is not None and begun.verdict.r_task for begun in talk_of(episode).begun] == [
             -1,
             *[1] * len(others),
         ]
@@ -188,9 +192,9 @@ def test_what_an_errand_has_no_word_for_scores_as_wrong(store: Shop, field: str,
 def bad_values(store: Shop, episode: Episode) -> list[Any]:
     """Return values that no right answer has, of every type: numbers, words, ids of other worlds, lists of them."""
     ids = list(store.catalog.ids)
-    orders = start(store, 0, 99).scenario.world.orders
+    orders = start(store, 0, 99).intent.world.orders
     foreign = [orders[0].order_id, orders[0].lines[0].line_id, "S0000000000"]
-    wanted = {row for intent in goal_of(episode).intents for row in _wanted_rows(intent.scenario.goal)}
+    wanted = {row for intent in episode.scenario.intents for row in _wanted_rows(intent.goal)}
     strange = [ids[row] for row in range(0, len(ids), 13) if row not in wanted]
     return [
         nan, inf, -inf, 1e308, 10**400, -5, -0.01, True, None, "", " ", "NaN", "-5 days",
@@ -229,7 +233,7 @@ def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: st
     seed = starting_with(store, name, 0, **quiet).spec.seed
 
     def opened() -> tuple[Episode, dict[str, Any]]:
-        episode = start(store, 0, seed, **quiet)
+        episode = start(store, 0, seed, "turn", **quiet)
         action = solution(episode)
         while is_ready and not action.get("answer"):
             episode.step(action)
@@ -245,7 +249,7 @@ def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: st
             if name == "RETURN" and field == "recommended_product_ids" and is_ready:
                 continue  # Nothing is wanted instead at d = 0: what is recommended costs r_hall at most.
             seen = episode.step({"answer": {**answer, field: value}})
-            intent = goal_of(episode).intents[0]
+            intent = talk_of(episode).begun[0]
             outcomes["format" if seen.done else "scored"] += 1
             if seen.done:
                 assert ended(episode).termination is Termination.FORMAT_FAILURE, (field, value)
@@ -306,14 +310,14 @@ def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) 
         first, *later = ids_of(episode)
         if first in ("CART", "RETURN") or not {"CART", "RETURN"} & set(later):
             continue
-        world = episode.scenario.world
-        wanted = {subject.category for subject in episode.scenario.subjects}
+        world = episode.intent.world
+        wanted = {subject.category for subject in episode.intent.subjects}
         kind = next(kind.name for kind in store.catalog.categories if kind.name not in wanted)
         search = {"name": "catalog_search", "args": {"query": kind, "category": kind, "in_stock": True}}
         cards = (episode.step({"tool_calls": [search]}).tool_results[0].result or {})["results"]
         # Something that the first errand has no use for may have sold out meanwhile.
         card = next(card for card in cards if world.stock(world.row_of(card["product_id"])) > 0)
-        meant = {getattr(intent.scenario.goal, "line_id", "") for intent in goal_of(episode).intents}
+        meant = {getattr(intent.goal, "line_id", "") for intent in episode.scenario.intents}
         order, line = next(
             (order, line)
             for order in world.orders
@@ -333,16 +337,16 @@ def test_what_an_earlier_errand_did_does_not_count_for_a_later_one(store: Shop) 
     assert min(tried["CART"], tried["RETURN"]) >= 5
 
 
-@pytest.mark.parametrize("name", sorted(suite("JOURNEY").empty))
+@pytest.mark.parametrize("name", sorted(POLICIES.empty))
 def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
     for d in (0, 6, 12):
         for seed in range(6):
             episode = start(store, d, seed)
-            agent = make_agent(name, "JOURNEY", seed)
-            step = StepResult(episode.opening, None, False, episode.metadata)
+            agent = POLICIES.make(name, seed)
+            step = StepResult(episode.opening, None, False, with_acts(episode.metadata, episode.acts))
             while not step.done:
                 seen = episode.step(agent.act(step))
-                step = StepResult(seen, seen.reward, seen.done, episode.metadata)
+                step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
             assert not ended(episode).is_correct
 
 
@@ -358,7 +362,7 @@ def test_everything_at_once_with_constants_is_never_correct(store: Shop) -> None
     for seed in range(40):
         episode = start(store, 0, seed)
         while not episode.done:
-            episode.step({"answer": {**constants, "intent": goal_of(episode).current.environment.id}})
+            episode.step({"answer": {**constants, "intent": episode.intent.errand.about.id}})
         assert ended(episode).correct_share == 0.0
 
 
@@ -370,7 +374,7 @@ def test_the_customer_interrupts_as_often_as_stated(store: Shop) -> None:
         flags = [
             intent.is_interrupted
             for seed in range(200)
-            for intent in goal_of(start(store, 4, seed, p_switch=p_switch)).intents
+            for intent in start(store, 4, seed, p_switch=p_switch).scenario.intents
         ]
         error = sqrt(p_switch * (1 - p_switch) / len(flags))
         assert abs(sum(flags) / len(flags) - p_switch) <= 3 * error
@@ -385,17 +389,16 @@ def test_switches_move_nothing_else(store: Shop) -> None:
 def test_an_interrupted_errand_is_come_back_to(store: Shop, d: int) -> None:
     for seed in range(SEEDS):
         episode = start(store, d, seed, p_switch=1.0, p_noise=0.0)
-        goal, count = goal_of(episode), intents_at(d)
+        talk, count = talk_of(episode), intents_at(d)
         left = episode.turns_left
         for begun in range(1, count):
             seen = episode.step(_MANY_QUESTIONS)
-            assert goal.begun == begun + 1, seen.user_message
-            assert goal.open == list(range(begun + 1))
+            assert len(talk.begun) == begun + 1, seen.user_message
+            assert all(each.verdict is None for each in talk.begun)
             assert seen.turns_left == left
-        assert goal.begun == count
+        assert len(talk.begun) == count
         for at in reversed(range(count)):
-            intent = settle(episode)
-            assert goal.intents[at] is intent
+            assert settle(episode) is talk.begun[at]
             assert episode.done == (at == 0)
         assert ended(episode).is_correct, ids_of(episode)
 
@@ -403,30 +406,30 @@ def test_an_interrupted_errand_is_come_back_to(store: Shop, d: int) -> None:
 def test_the_customer_says_what_they_come_back_to(store: Shop) -> None:
     for seed in range(SEEDS):
         episode = start(store, 0, seed, p_switch=1.0, p_noise=0.0)
-        first, second = goal_of(episode).intents
         episode.step(_MANY_QUESTIONS)
+        first, second = talk_of(episode).begun
         message = ""
         while second.verdict is None:
             message = episode.step(solution(episode)).user_message
         assert _BACK.search(message), message
-        assert first.environment.errand in message
+        assert first.intent.errand.about.called in message
 
 
 def test_nobody_is_interrupted_who_is_told_nothing(store: Shop) -> None:
     episode = start(store, 0, 1, p_switch=1.0)
     episode.step({"tool_calls": [{"name": "order_list", "args": {}}]})
-    assert goal_of(episode).begun == 1
+    assert len(talk_of(episode).begun) == 1
 
 
 def test_a_cart_that_is_interrupted_keeps_what_was_put_into_it(store: Shop) -> None:
     """Only what lay in the cart before its errand began does not count, not what did before another one began."""
     episode = starting_with(store, "CART", 0, p_switch=1.0, p_oos=0.0)
-    cart = goal_of(episode).current
-    assert isinstance(cart.scenario.goal, CartGoal)
-    while not goal_of(episode).begun > 1:
+    cart = talk_of(episode).current
+    assert isinstance(cart.intent.goal, CartGoal)
+    while not len(talk_of(episode).begun) > 1:
         action = solution(episode)
         episode.step({"tool_calls": action["tool_calls"]})
-    assert episode.scenario.world.cart
+    assert episode.intent.world.cart
     solve(episode)
     assert cart.verdict is not None
     assert cart.verdict.correct
@@ -497,8 +500,8 @@ def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> No
         episode = starting_with_seed(store, "CART", 9, seed, p_switch=1.0, p_missing=0.0, p_oos=0.0)
         if episode is None:
             continue
-        cart: CartGoal = goal_of(episode).current.scenario.goal
-        world = episode.scenario.world
+        cart: CartGoal = episode.intent.goal
+        world = episode.intent.world
         item = next((item for item in cart.items if item is not None and item.variant is not None), None)
         if item is None:
             continue
@@ -507,7 +510,7 @@ def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> No
         args = {"product_id": product_id, "variant_id": wrong.id, "quantity": item.quantity}
         before = episode.customer_caused
         episode.step({"tool_calls": [{"name": "cart_add", "args": args}]})
-        assert goal_of(episode).begun == 2
+        assert len(talk_of(episode).begun) == 2
         assert episode.customer_caused == before
         met += 1
     assert met >= 5
@@ -519,11 +522,10 @@ def test_what_was_taken_out_of_the_cart_and_put_in_again_counts(store: Shop) -> 
         episode = start(store, 0, seed, p_switch=0.0, p_oos=0.0, t_max=40)
         if ids_of(episode)[1] != "CART":
             continue
-        intent = goal_of(episode).intents[1]
-        cart: CartGoal = intent.scenario.goal
+        cart: CartGoal = episode.scenario.intents[1].goal
         (item,) = cart.items
         assert item is not None
-        world, args = episode.scenario.world, {"product_id": store.catalog.ids[item.row], "quantity": item.quantity}
+        world, args = episode.intent.world, {"product_id": store.catalog.ids[item.row], "quantity": item.quantity}
         if item.variant is not None:
             args["variant_id"] = item.variant.id
         add = {"name": "cart_add", "args": args}
@@ -532,13 +534,14 @@ def test_what_was_taken_out_of_the_cart_and_put_in_again_counts(store: Shop) -> 
         (line,) = world.cart
         episode.step({"tool_calls": [{"name": "cart_remove", "args": {"line_id": line.line_id}}, add]})
         episode.step({"answer": {"intent": "CART", "done": True}})
-        assert intent.verdict is not None
-        assert intent.verdict.correct
+        begun = talk_of(episode).begun[1]
+        assert begun.verdict is not None
+        assert begun.verdict.correct
         met += 1
     assert met >= 3
 
 
 def starting_with_seed(store: Shop, name: str, d: int, seed: int, **axes: float) -> Episode | None:
     """Return the journey of a seed where it begins with an errand, else None."""
-    episode = start(store, d, seed, **axes)
+    episode = start(store, d, seed, "turn", **axes)
     return episode if ids_of(episode)[0] == name else None

@@ -13,12 +13,12 @@ import pytest
 from ecom_rlve.catalog.constraints import Op, all_satisfied
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import DifficultyError, GenerationError
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fitting_now, most_fitting
 from ecom_rlve.envs.parts.scores import discount
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.product_discovery.goal import DiscoveryGoal
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
@@ -31,8 +31,8 @@ QUIET = {"p_missing": 0.0, "p_noise": 0.0}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def start(shop: Shop, d: int, seed: int, style: str = "turn", **axes: float) -> Episode:
@@ -48,21 +48,22 @@ def play(episode: Episode, policy: Play) -> Observation:
 
 
 def solve(episode: Episode, _: Observation) -> dict[str, Any]:
-    action = ENVIRONMENT.solve(episode.scenario)
+    action = ENVIRONMENT.solve(episode.intent)
     calls = action.get("tool_calls", [])
     if episode.spec.style == "tool" and len(calls) > 1:
         return {"tool_calls": calls[:1], "end_turn": False}
     return action
 
 
-def judged(scenario: Scenario[DiscoveryGoal], ids: list[str]) -> tuple[Fraction, bool, tuple[str, ...]]:
-    verdict = ENVIRONMENT.verify(scenario, RecommendationAnswer(done=True, recommended_product_ids=ids))
+def judged(intent: Intent[DiscoveryGoal], ids: list[str]) -> tuple[Any, bool, tuple[str, ...]]:
+    """Return the score, a fraction, which is compared with whole numbers too, whether it is right, and the ids."""
+    verdict = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=ids))
     return verdict.r_task, verdict.correct, verdict.output_ids
 
 
-def best_ids(scenario: Scenario[DiscoveryGoal], k: int = 1000) -> list[str]:
-    ids = scenario.world.shop.catalog.ids
-    return [ids[row] for row in ENVIRONMENT.gains_now(scenario).best_rows(k)]
+def best_ids(intent: Intent[DiscoveryGoal], k: int = 1000) -> list[str]:
+    ids = intent.world.shop.catalog.ids
+    return [ids[row] for row in ENVIRONMENT.gains_now(intent).best_rows(k)]
 
 
 def test_goals_are_what_the_contract_says(shop: Shop) -> None:
@@ -70,8 +71,8 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
     too_many = 0
     for d in range(13):
         for seed in range(40):
-            scenario = start(shop, d, seed).scenario
-            goal, axes = scenario.goal, axes_of(d)
+            intent = start(shop, d, seed).intent
+            goal, axes = intent.goal, axes_of(d)
             names = [constraint.attribute for constraint in goal.constraints]
             assert len(names) == len(set(names)) == axes.m
             assert (names[0], goal.constraints[0].op) == ("price", Op.AT_MOST)
@@ -82,8 +83,8 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
             too_many += len(goal.fitting) > most_fitting(axes)
             assert goal.priority in names
             assert goal.priority in DIMENSIONS
-            assert scenario.redraws <= 50
-            assert ENVIRONMENT.gains_now(scenario).best_rows(1) == [goal.wanted]
+            assert intent.redraws <= 50
+            assert ENVIRONMENT.gains_now(intent).best_rows(1) == [goal.wanted]
     assert too_many < 10
 
 
@@ -100,8 +101,8 @@ def test_the_words_tell_the_goal(shop: Shop) -> None:
     misread = []
     for d in range(13):
         for seed in range(10):
-            episode = start(shop, d, seed, **QUIET)
-            goal = episode.scenario.goal
+            episode = start(shop, d, seed, "turn", **QUIET)
+            goal = episode.intent.goal
             wishes = read_wishes(episode.opening.user_message, *vocabulary(shop, goal.category))
             words = {c.attribute: c.value for c in goal.constraints if isinstance(c.value, str | tuple)}
             bounds = {c.attribute: c.value for c in goal.constraints if isinstance(c.value, int | float)}
@@ -118,7 +119,7 @@ def test_the_words_tell_the_goal(shop: Shop) -> None:
 def test_everything_can_be_had_by_asking(shop: Shop) -> None:
     for seed in range(30):
         episode = start(shop, 6, seed, p_missing=1.0, p_noise=0.0, t_max=40)
-        for slot in episode.scenario.slots:
+        for slot in episode.intent.slots:
             name = "what matters most to you" if slot.name == "priority" else slot.fact.constraint.attribute
             said = episode.step({"assistant_message": f"Please tell me: {name.replace('_', ' ')}?"}).user_message
             assert any(text in said for text in spellings(slot.fact)), (said, slot)
@@ -135,87 +136,87 @@ def test_the_solution_scores_exactly_one(shop: Shop, style: str) -> None:
 
 
 def test_reward_by_hand(shop: Shop) -> None:
-    scenario = start(shop, 9, 0).scenario
-    gains, alpha = ENVIRONMENT.gains_now(scenario), 6
+    intent = start(shop, 9, 0).intent
+    gains, alpha = ENVIRONMENT.gains_now(intent), 6
     rows = gains.best_rows(1000)
-    k = min(scenario.world.axes.k_rec, len(rows))
-    ids = best_ids(scenario)
+    k = min(intent.world.axes.k_rec, len(rows))
+    ids = best_ids(intent)
     ideal = sum(gains.of(row) * discount(at) for at, row in enumerate(rows[:k]))
     swapped = [ids[1], ids[0], *ids[2:]]
     ndcg = sum(gains.of(row) * discount(at) for at, row in enumerate([rows[1], rows[0], *rows[2:k]])) / ideal
-    assert judged(scenario, swapped)[0] == Fraction(55, 100) * (2 * ndcg - 1) + Fraction(45, 100)
-    catalog, goal = shop.catalog, scenario.goal
+    assert judged(intent, swapped)[0] == Fraction(55, 100) * (2 * ndcg - 1) + Fraction(45, 100)
+    catalog, goal = shop.catalog, intent.goal
     family = catalog.rows_of_category(goal.category)
     unfit = next(row for row in family.tolist() if row not in goal.fitting and catalog.column("stock").values[row] > 0)
     met = sum(bool(len(all_satisfied(catalog, [c], np.array([unfit], dtype=np.int32)))) for c in goal.constraints)
     share = Fraction(met, len(goal.constraints)) ** alpha
     expected = Fraction(55, 100) * -1 + Fraction(45, 100) * (2 * share - 1)
-    assert judged(scenario, [catalog.ids[unfit]])[:2] == (expected, False)
+    assert judged(intent, [catalog.ids[unfit]])[:2] == (expected, False)
 
 
 def test_order_matters(shop: Shop) -> None:
     reached = []
     for seed in range(60):
-        scenario = start(shop, 0, seed).scenario
-        k = scenario.world.axes.k_rec
-        ids = best_ids(scenario, k)
-        assert judged(scenario, ids) == (1, True, tuple(ids))
-        worst = best_ids(scenario)[::-1][:k]
-        reached.append(judged(scenario, worst)[0])
+        intent = start(shop, 0, seed).intent
+        k = intent.world.axes.k_rec
+        ids = best_ids(intent, k)
+        assert judged(intent, ids) == (1, True, tuple(ids))
+        worst = best_ids(intent)[::-1][:k]
+        reached.append(judged(intent, worst)[0])
     assert sum(reached) / 60 < 0.4
 
 
 def test_odd_answers_are_scored(shop: Shop) -> None:
-    scenario = start(shop, 3, 1).scenario
-    k, ids = scenario.world.axes.k_rec, best_ids(scenario)
-    assert judged(scenario, []) == (-1, False, ())
-    assert ENVIRONMENT.verify(scenario, None).r_task == -1
-    assert judged(scenario, [*ids[:k], *ids[:1], "nothing"]) == (1, True, (*ids[:k], ids[0], "nothing"))
-    repeated = judged(scenario, [ids[0]] * k)
-    assert repeated[0] == judged(scenario, ids[:1])[0] < judged(scenario, ids[:2])[0] < 1
-    assert judged(scenario, ["nothing"] * 10_000)[:2] == (-1, False)
-    assert judged(scenario, ["nothing", *ids])[1] is False
+    intent = start(shop, 3, 1).intent
+    k, ids = intent.world.axes.k_rec, best_ids(intent)
+    assert judged(intent, []) == (-1, False, ())
+    assert ENVIRONMENT.verify(intent, None).r_task == -1
+    assert judged(intent, [*ids[:k], *ids[:1], "nothing"]) == (1, True, (*ids[:k], ids[0], "nothing"))
+    repeated = judged(intent, [ids[0]] * k)
+    assert repeated[0] == judged(intent, ids[:1])[0] < judged(intent, ids[:2])[0] < 1
+    assert judged(intent, ["nothing"] * 10_000)[:2] == (-1, False)
+    assert judged(intent, ["nothing", *ids])[1] is False
 
 
 def test_the_wrong_kind_of_thing_meets_nothing(shop: Shop) -> None:
-    scenario = start(shop, 0, 2).scenario
-    catalog, goal = shop.catalog, scenario.goal
+    intent = start(shop, 0, 2).intent
+    catalog, goal = shop.catalog, intent.goal
     foreign = all_satisfied(catalog, goal.constraints, np.arange(catalog.size, dtype=np.int32))
     foreign = foreign[catalog.category_codes[foreign] != catalog.category_index[goal.category]]
     foreign = foreign[catalog.column("stock").values[foreign] > 0]
     assert len(foreign)
-    assert judged(scenario, [catalog.ids[int(row)] for row in foreign[:3]])[:2] == (-1, False)
+    assert judged(intent, [catalog.ids[int(row)] for row in foreign[:3]])[:2] == (-1, False)
 
 
 def test_sold_out_products_cost_a_tenth(shop: Shop) -> None:
-    scenario = start(shop, 3, 3).scenario
-    k, ids = scenario.world.axes.k_rec, best_ids(scenario)
-    scenario.world.sold_out.add(shop.catalog.row_of(ids[0]))
-    fresh = best_ids(scenario, k)
+    intent = start(shop, 3, 3).intent
+    k, ids = intent.world.axes.k_rec, best_ids(intent)
+    intent.world.sold_out.add(shop.catalog.row_of(ids[0]))
+    fresh = best_ids(intent, k)
     assert ids[0] not in fresh
-    assert judged(scenario, fresh)[:2] == (1, True)
-    r_task, is_correct, _ = judged(scenario, ids[:k])
+    assert judged(intent, fresh)[:2] == (1, True)
+    r_task, is_correct, _ = judged(intent, ids[:k])
     assert not is_correct
-    gone = scenario.world.shop.catalog.row_of(ids[0])
-    ndcg = ENVIRONMENT.gains_now(scenario).score([gone, *map(shop.catalog.row_of, ids[1:k])], k)
+    gone = intent.world.shop.catalog.row_of(ids[0])
+    ndcg = ENVIRONMENT.gains_now(intent).score([gone, *map(shop.catalog.row_of, ids[1:k])], k)
     # The sold-out one still meets every constraint: s₁ is 1.
     assert r_task == Fraction(55, 100) * (2 * ndcg - 1) + Fraction(45, 100) - Fraction(10, 100) / k
 
 
 def shows_enough(episode: Episode) -> None:
     """Show the best, another that fits, and others of the kind."""
-    world, goal = episode.scenario.world, episode.scenario.goal
+    world, goal = episode.intent.world, episode.intent.goal
     unfit = [row for row in shop_rows(episode) if row not in goal.fitting and world.stock(row) > 0][:4]
     for row in [*goal.fitting.tolist(), *unfit]:
         call = {"name": "catalog_search", "args": search_showing(world, row)}
         episode.step({"tool_calls": [call]})
-        if episode.scenario.stockout is not None and episode.scenario.stockout.fired:
+        if episode.intent.stockout is not None and episode.intent.stockout.plan.fired:
             return
 
 
 def shop_rows(episode: Episode) -> list[int]:
-    world = episode.scenario.world
-    rows: list[int] = world.shop.catalog.rows_of_category(episode.scenario.goal.category).tolist()
+    world = episode.intent.world
+    rows: list[int] = world.shop.catalog.rows_of_category(episode.intent.goal.category).tolist()
     return rows
 
 
@@ -223,26 +224,26 @@ def shop_rows(episode: Episode) -> list[int]:
 def test_stock_outs(shop: Shop, p_oos: float) -> None:
     for seed in range(25):
         episode = start(shop, 6, seed, p_oos=p_oos, t_max=100)
-        scenario = episode.scenario
-        before = best_ids(scenario, scenario.world.axes.k_rec)
+        intent = episode.intent
+        before = best_ids(intent, intent.world.axes.k_rec)
         shows_enough(episode)
-        assert scenario.stockout is not None
-        assert scenario.stockout.fired
-        assert len(scenario.world.sold_out) == 3
-        assert scenario.world.sold_out <= scenario.world.shown.keys()
-        assert len(fitting_now(scenario)) >= 1
-        assert (scenario.goal.wanted in scenario.world.sold_out) == (p_oos == 1.0)
+        assert intent.stockout is not None
+        assert intent.stockout.plan.fired
+        assert len(intent.world.sold_out) == 3
+        assert intent.world.sold_out <= intent.world.shown.keys()
+        assert len(fitting_now(intent)) >= 1
+        assert (intent.goal.wanted in intent.world.sold_out) == (p_oos == 1.0)
         if p_oos:
-            assert before[0] not in best_ids(scenario)
+            assert before[0] not in best_ids(intent)
         else:
-            assert judged(scenario, before)[:2] == (1, True), "where the best stays, nothing is lost"
+            assert judged(intent, before)[:2] == (1, True), "where the best stays, nothing is lost"
         result = play(episode, solve).result
         assert result is not None
         assert (result.r_task, result.is_correct) == (1.0, True)
 
 
 def test_share_of_hits_is_as_drawn(shop: Shop) -> None:
-    hits = [bool(start(shop, 9, seed).scenario.stockout.hits) for seed in range(400)]  # type: ignore[union-attr]
+    hits = [bool(start(shop, 9, seed).intent.stockout.plan.hits) for seed in range(400)]  # type: ignore[union-attr]
     share = axes_of(9).p_oos
     assert abs(np.mean(hits) - share) <= max(0.1 * share, 3 * (share * (1 - share) / 400) ** 0.5)
 
@@ -252,15 +253,15 @@ def test_reactions_to_proposals(shop: Shop) -> None:
     ids = shop.catalog.ids
     for seed in range(30):
         episode = start(shop, 6, seed, p_noise=0.0, t_max=50)
-        scenario, customer = episode.scenario, episode._customer
-        unfit = [row for row in shop_rows(episode) if row not in scenario.goal.fitting][:3]
-        unsaid = [slot for slot in scenario.slots if slot not in customer._said]
+        intent, customer = episode.intent, episode.customer
+        unfit = [row for row in shop_rows(episode) if row not in intent.goal.fitting][:3]
+        unsaid = [slot for slot in intent.slots if slot not in customer._said]
         wrong = {"done": False, "recommended_product_ids": [ids[row] for row in unfit]}
         reply = episode.step({"answer": wrong}).user_message
         assert reply
         hidden = [text for slot in unsaid if slot.name != "priority" for text in spellings(slot.fact)]
         assert not any(_says(reply, text) for text in hidden), reply
-        fitting = [ids[row] for row in scenario.goal.fitting[:3].tolist()]
+        fitting = [ids[row] for row in intent.goal.fitting[:3].tolist()]
         caused = episode.customer_caused
         reply = episode.step({"answer": {"done": False, "recommended_product_ids": fitting}}).user_message
         assert re.search(r"\b(yes|correct|right|lovely|fits)\b", reply.casefold()), reply
@@ -274,14 +275,14 @@ def _says(message: str, text: str) -> bool:
 def test_nothing_unsaid_slips_out(shop: Shop) -> None:
     for seed in range(60):
         episode = start(shop, seed % 13, seed, p_noise=0.0)
-        customer = episode._customer
+        customer = episode.customer
         for action in ({"assistant_message": "I have added everything. Is that right?"}, {"assistant_message": "Hm!"}):
-            unsaid = [slot for slot in episode.scenario.slots if slot not in customer._said]
+            unsaid = [slot for slot in episode.intent.slots if slot not in customer._said]
             texts = [text for slot in unsaid for text in spellings(slot.fact) if len(text) > 3]
             texts = [text for text in texts if text not in ("price", "rating", "brand", "delivery time")]
-            shown = (episode.opening if not episode.steps else episode.step(action)).user_message
+            shown = (episode.opening if not episode.log.steps else episode.step(action)).user_message
             assert not any(_says(shown, text) for text in texts), (shown, texts)
-            if not episode.steps:
+            if not episode.log.steps:
                 shown = episode.step(action).user_message
                 assert not any(_says(shown, text) for text in texts), (shown, texts)
 
@@ -295,13 +296,13 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
             ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
             ("k_rec", 2), ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
-            moved = start(shop, 6, seed, **{axis: value})
+            moved = start(shop, 6, seed, "turn", **{axis: value})
             other = moved.goal_json()
-            k = 2 if axis == "k_rec" else min(5, len(base.scenario.goal.fitting))
+            k = 2 if axis == "k_rec" else min(5, len(base.intent.goal.fitting))
             assert len(other.pop("recommended_product_ids")) == k
             assert other == goal, axis
             assert (moved.opening.user_message == base.opening.user_message) or axis in ("p_missing", "p_noise")
-        sizes = [len(start(shop, 6, seed, m=m).scenario.goal.constraints) for m in (1, 3, 6)]
+        sizes = [len(start(shop, 6, seed, m=m).intent.goal.constraints) for m in (1, 3, 6)]
         assert sizes == [1, 3, 6]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,11 +20,11 @@ FASHION = Path(__file__).parents[4] / "shared" / "data" / "amazon2023_meta_fashi
 
 
 @pytest.fixture(scope="module")
-def store() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def store(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
-def shop_of(departments: dict[str, list[str]], each: int = LEAST_OF_A_KIND, **product: object) -> Shop:
+def shop_of(departments: dict[str, list[str]], each: int = LEAST_OF_A_KIND, **product: Any) -> Shop:
     """Return a shop with ``each`` products of every kind, kinds by department."""
     categories = [
         Category(f"{kind}s", (department, f"{kind}s".title()), kind, f"{kind}s", "size")
@@ -32,7 +33,7 @@ def shop_of(departments: dict[str, list[str]], each: int = LEAST_OF_A_KIND, **pr
     ]
     fields = {"price_cents": 1000, "stock": 5, "ship_days": 2, **product}
     products = [
-        Product(f"{category.name}-{at}", f"{category.singular} number {at}", category.name, **fields)  # type: ignore[arg-type]
+        Product(f"{category.name}-{at}", f"{category.singular} number {at}", category.name, **fields)
         for category in categories
         for at in range(each)
     ]
@@ -96,7 +97,7 @@ def test_everything_is_one_project_where_nothing_else_has_enough_kinds() -> None
 
 
 @pytest.mark.parametrize("flaw", [{"price_cents": None}, {"price_is_floor": True}, {"stock": 0}, {"price_cents": 0}])
-def test_what_cannot_be_bought_at_a_known_price_makes_no_kind(flaw: dict[str, object]) -> None:
+def test_what_cannot_be_bought_at_a_known_price_makes_no_kind(flaw: dict[str, Any]) -> None:
     assert usable_kinds(shop_of({"Machines": ["gizmo", "widget"]}, **flaw)) == ()
 
 

@@ -21,8 +21,8 @@ PRIORITY = {"PD": 1, "SUB": 0}
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:4000:0")
+def shop(big_shop: Shop) -> Shop:
+    return big_shop
 
 
 def start(shop: Shop, env_id: str, d: int, seed: int) -> Episode:
@@ -42,16 +42,16 @@ def popular(_: Episode, observation: Observation) -> dict[str, Any]:
 
 
 def random_ids(episode: Episode, _: Observation) -> dict[str, Any]:
-    ids = episode.scenario.world.shop.catalog.ids
+    ids = episode.intent.world.shop.catalog.ids
     return answered([ids[row] for row in stream(episode.spec.seed, "random").integers(len(ids), size=5).tolist()])
 
 
 def knows_all_but_never_looked(episode: Episode, _: Observation) -> dict[str, Any]:
-    return answered(environment(episode.spec.env_id).best_ids(episode.scenario))  # type: ignore[attr-defined]
+    return answered(environment(episode.spec.env_id).best_ids(episode.intent))  # type: ignore[attr-defined]
 
 
 def the_original(episode: Episode, _: Observation) -> dict[str, Any]:
-    return answered([episode.scenario.world.shop.catalog.ids[episode.scenario.goal.original]])
+    return answered([episode.intent.world.shop.catalog.ids[episode.intent.goal.original]])
 
 
 CHEAP: dict[str, Policy] = {
@@ -70,7 +70,7 @@ CASES = [(env_id, name) for env_id in PRIORITY for name in CHEAP]
 def test_omission_is_as_documented(shop: Shop, env_id: str) -> None:
     for d in (0, 3, 6, 12):
         shares = [
-            1 - len(episode._customer._said) / len(episode.scenario.slots)
+            1 - len(episode.customer._said) / len(episode.intent.slots)
             for episode in (start(shop, env_id, d, seed) for seed in range(150))
         ]
         p, count = axes_of(d).p_missing, 150 * (axes_of(d).m + PRIORITY[env_id])

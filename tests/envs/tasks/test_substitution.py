@@ -13,11 +13,11 @@ import pytest
 from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied, satisfied
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fitting_now, most_fitting
 from ecom_rlve.envs.parts.scores import discount
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.envs.tasks.substitution.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.substitution.goal import COMPATIBILITY, SubstitutionGoal, similarity_weight
 from ecom_rlve.envs.world.shop import Shop
@@ -47,22 +47,23 @@ def play(episode: Episode, policy: Play) -> Observation:
 
 
 def solve(episode: Episode, _: Observation) -> dict[str, Any]:
-    action = ENVIRONMENT.solve(episode.scenario)
+    action = ENVIRONMENT.solve(episode.intent)
     calls = action.get("tool_calls", [])
     if episode.spec.style == "tool" and len(calls) > 1:
         return {"tool_calls": calls[:1], "end_turn": False}
     return action
 
 
-def judged(scenario: Scenario[SubstitutionGoal], ids: list[str]) -> tuple[Fraction, bool]:
-    verdict = ENVIRONMENT.verify(scenario, RecommendationAnswer(done=True, recommended_product_ids=ids))
+def judged(intent: Intent[SubstitutionGoal], ids: list[str]) -> tuple[Any, bool]:
+    """Return the score, a fraction, which is compared with whole numbers too, and whether it is right."""
+    verdict = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=ids))
     assert verdict.output_ids == tuple(ids)
     return verdict.r_task, verdict.correct
 
 
-def best_ids(scenario: Scenario[SubstitutionGoal], k: int = 1000) -> list[str]:
-    ids = scenario.world.shop.catalog.ids
-    return [ids[row] for row in ENVIRONMENT.gains_now(scenario).best_rows(k)]
+def best_ids(intent: Intent[SubstitutionGoal], k: int = 1000) -> list[str]:
+    ids = intent.world.shop.catalog.ids
+    return [ids[row] for row in ENVIRONMENT.gains_now(intent).best_rows(k)]
 
 
 def family_of(shop: Shop, goal: SubstitutionGoal) -> list[int]:
@@ -75,8 +76,8 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
     too_many = 0
     for d in range(13):
         for seed in range(40):
-            scenario = start(shop, d, seed).scenario
-            goal, axes, world = scenario.goal, axes_of(d), scenario.world
+            intent = start(shop, d, seed).intent
+            goal, axes, world = intent.goal, axes_of(d), intent.world
             assert 1 <= len(goal.required) <= axes.m - 1
             assert len(goal.required) + len(goal.wished) == axes.m
             names = [constraint.attribute for constraint in (*goal.required, *goal.wished)]
@@ -94,15 +95,15 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
             assert goal.original not in goal.fitting
             assert len(goal.fitting) >= axes.k_rec
             too_many += len(goal.fitting) > most_fitting(axes)
-            assert ENVIRONMENT.gains_now(scenario).best_rows(1) == [goal.wanted]
+            assert ENVIRONMENT.gains_now(intent).best_rows(1) == [goal.wanted]
     assert too_many < 10
 
 
 def test_the_original_is_one_of_twelve(shop: Shop) -> None:
     """All were on the shelf, are of its category, and could have been meant: by title, price and attributes."""
     for seed in range(60):
-        scenario = start(shop, 6, seed).scenario
-        goal, sold_out = scenario.goal, scenario.world.sold_out
+        intent = start(shop, 6, seed).intent
+        goal, sold_out = intent.goal, intent.world.sold_out
         assert goal.original in sold_out
         assert len(sold_out) == 12
         assert sold_out <= set(family_of(shop, goal))
@@ -116,15 +117,15 @@ def test_the_original_is_one_of_twelve(shop: Shop) -> None:
 @pytest.mark.parametrize("split", ["train", "eval", "test"])
 def test_originals_are_of_the_split(shop: Shop, split: Split) -> None:
     for seed in range(20):
-        assert shop.split(start(shop, 3, seed, split=split).scenario.goal.original) == split
+        assert shop.split(start(shop, 3, seed, split=split).intent.goal.original) == split
 
 
 def test_the_words_tell_the_goal(shop: Shop) -> None:
     """The title names one product of the category; with its card the words say what must stay and what is wished."""
     for d in range(13):
         for seed in range(10):
-            episode = start(shop, d, seed, **QUIET)
-            goal, text = episode.scenario.goal, episode.opening.user_message
+            episode = start(shop, d, seed, "turn", "train", **QUIET)
+            goal, text = episode.intent.goal, episode.opening.user_message
             card = dict(shop.full_card(goal.original))
             assert f'"{card["title"]}"' in text
             variant = shop.catalog.category_of(goal.original).variant_attribute
@@ -145,10 +146,10 @@ def test_everything_can_be_had_by_asking(shop: Shop) -> None:
     for seed in range(20):
         episode = start(shop, 6, seed, p_missing=1.0, p_noise=0.0, t_max=40)
         assert episode.opening.user_message.count('"') == 2
-        kept = [slot for slot in episode.scenario.slots if slot.name == "compatibility"]
+        kept = [slot for slot in episode.intent.slots if slot.name == "compatibility"]
         said = episode.step({"assistant_message": "What must stay the same?"}).user_message
         assert all(any(text in said for text in spellings(slot.fact)) for slot in kept[:3]), said
-        for slot in episode.scenario.slots:
+        for slot in episode.intent.slots:
             label = slot.fact.constraint.attribute.replace("_", " ")
             said = episode.step({"assistant_message": f"Which {label} do you want?"}).user_message
             assert any(text in said for text in spellings(slot.fact)), (said, slot)
@@ -165,11 +166,11 @@ def test_the_brief_states_the_formula(shop: Shop) -> None:
 def test_gains_can_be_computed_from_what_an_agent_sees(shop: Shop) -> None:
     compared = 0
     for seed in range(60):
-        scenario = start(shop, 3 + seed % 6, seed).scenario
-        goal, catalog = scenario.goal, shop.catalog
+        intent = start(shop, 3 + seed % 6, seed).intent
+        goal, catalog = intent.goal, shop.catalog
         facets = measures_of(shop, catalog.category_of(goal.original).name).shown()
-        original = scenario.world.card(goal.original)
-        cards = [scenario.world.card(row) for row in goal.fitting.tolist()]
+        original = intent.world.card(goal.original)
+        cards = [intent.world.card(row) for row in goal.fitting.tolist()]
         names = [name for name in (*facets["attributes"], *facets["ranges"]) if name in original]
         rows = goal.fitting.tolist()
         if any(
@@ -178,9 +179,9 @@ def test_gains_can_be_computed_from_what_an_agent_sees(shop: Shop) -> None:
             continue
         alike = [sum(_alike(original, card, name, facets["ranges"]) for name in names) for card in cards]
         low, high = min(alike), max(alike)
-        share = float(similarity_weight(scenario.world.axes.d))
-        met = sum(satisfied(catalog, constraint, goal.fitting).astype(float) for constraint in goal.wished)
-        gains = ENVIRONMENT.gains_now(scenario)
+        share = float(similarity_weight(intent.world.axes.d))
+        met = np.sum([satisfied(catalog, constraint, goal.fitting) for constraint in goal.wished], axis=0)
+        gains = ENVIRONMENT.gains_now(intent)
         for at, row in enumerate(rows):
             similar = (alike[at] - low) / (high - low) if high > low else 1.0
             expected = share * similar + (1 - share) * met[at] / len(goal.wished)
@@ -213,50 +214,50 @@ def test_the_solution_scores_exactly_one(shop: Shop, style: str) -> None:
 
 
 def test_reward_by_hand(shop: Shop) -> None:
-    scenario = start(shop, 6, 0).scenario
-    gains, k = ENVIRONMENT.gains_now(scenario), scenario.world.axes.k_rec
-    rows, ids = gains.best_rows(1000), best_ids(scenario)
+    intent = start(shop, 6, 0).intent
+    gains, k = ENVIRONMENT.gains_now(intent), intent.world.axes.k_rec
+    rows, ids = gains.best_rows(1000), best_ids(intent)
     ideal = sum(gains.of(row) * discount(at) for at, row in enumerate(rows[:k]))
     order = [rows[2], rows[0], *rows[3 : k + 1]]
     ndcg = sum(gains.of(row) * discount(at) for at, row in enumerate(order)) / ideal
-    given = [scenario.world.shop.catalog.ids[row] for row in order]
-    assert judged(scenario, given) == (2 * ndcg - 1, ndcg >= Fraction(85, 100))
-    original = scenario.world.shop.catalog.ids[scenario.goal.original]
+    given = [intent.world.shop.catalog.ids[row] for row in order]
+    assert judged(intent, given) == (2 * ndcg - 1, ndcg >= Fraction(85, 100))
+    original = intent.world.shop.catalog.ids[intent.goal.original]
     spoiled = [*ids[: k - 1], original]
-    ndcg = gains.score([*rows[: k - 1], scenario.goal.original], k)
-    assert judged(scenario, spoiled)[0] == 2 * ndcg - 1 - Fraction(20, 100) / k
-    assert judged(scenario, [original, *ids[: k - 1]])[1] is False
-    assert judged(scenario, [original]) == (-1, False)
+    ndcg = gains.score([*rows[: k - 1], intent.goal.original], k)
+    assert judged(intent, spoiled)[0] == 2 * ndcg - 1 - Fraction(20, 100) / k
+    assert judged(intent, [original, *ids[: k - 1]])[1] is False
+    assert judged(intent, [original]) == (-1, False)
 
 
 def test_odd_answers_are_scored(shop: Shop) -> None:
-    scenario = start(shop, 3, 1).scenario
-    k, ids = scenario.world.axes.k_rec, best_ids(scenario)
-    assert judged(scenario, []) == (-1, False)
-    assert judged(scenario, [*ids[:k], ids[0], "nothing"]) == (1, True)
-    assert judged(scenario, [ids[0]] * 9) == judged(scenario, ids[:1])
-    assert judged(scenario, ["nothing"] * 10_000) == (-1, False)
+    intent = start(shop, 3, 1).intent
+    k, ids = intent.world.axes.k_rec, best_ids(intent)
+    assert judged(intent, []) == (-1, False)
+    assert judged(intent, [*ids[:k], ids[0], "nothing"]) == (1, True)
+    assert judged(intent, [ids[0]] * 9) == judged(intent, ids[:1])
+    assert judged(intent, ["nothing"] * 10_000) == (-1, False)
 
 
 @pytest.mark.parametrize("p_oos", [0.0, 1.0])
 def test_stock_outs(shop: Shop, p_oos: float) -> None:
     for seed in range(20):
         episode = start(shop, 6, seed, p_oos=p_oos, t_max=200)
-        scenario = episode.scenario
-        world, goal = scenario.world, scenario.goal
-        before, gone = best_ids(scenario, world.axes.k_rec), set(world.sold_out)
+        intent = episode.intent
+        world, goal = intent.world, intent.goal
+        before, gone = best_ids(intent, world.axes.k_rec), set(world.sold_out)
         unfit = [row for row in family_of(shop, goal) if row not in goal.fitting and world.stock(row) > 0]
-        assert scenario.stockout is not None
-        for row in [*ENVIRONMENT.gains_now(scenario).best_rows(4), *unfit[:4]]:
+        assert intent.stockout is not None
+        for row in [*ENVIRONMENT.gains_now(intent).best_rows(4), *unfit[:4]]:
             episode.step({"tool_calls": [{"name": "catalog_search", "args": search_showing(world, row)}]})
-            if scenario.stockout.fired:
+            if intent.stockout.plan.fired:
                 break
-        assert scenario.stockout.fired
+        assert intent.stockout.plan.fired
         assert len(world.sold_out - gone) == 3
-        assert len(fitting_now(scenario)) >= 1
+        assert len(fitting_now(intent)) >= 1
         assert (goal.wanted in world.sold_out) == (p_oos == 1.0)
         if not p_oos:
-            assert judged(scenario, before) == (1, True), "where the best stays, nothing is lost"
+            assert judged(intent, before) == (1, True), "where the best stays, nothing is lost"
         result = play(episode, solve).result
         assert result is not None
         assert (result.r_task, result.is_correct) == (1.0, True)
@@ -266,7 +267,7 @@ def test_a_stock_out_the_agent_reports_is_no_news(shop: Shop) -> None:
     """The customer knows that their product is sold out; they neither deny it nor excuse a turn for it."""
     for seed in range(20):
         episode = start(shop, 3, seed)
-        noun = episode.scenario.subjects[0].singular
+        noun = episode.intent.subjects[0].singular
         said = episode.step({"assistant_message": f"The {noun} is sold out."}).user_message
         assert said
         assert "still" not in said
@@ -277,14 +278,14 @@ def test_reactions_to_proposals(shop: Shop) -> None:
     ids = shop.catalog.ids
     for seed in range(30):
         episode = start(shop, 6, seed, p_noise=0.0, t_max=50)
-        scenario, customer = episode.scenario, episode._customer
-        unfit = [row for row in family_of(shop, scenario.goal) if row not in scenario.goal.fitting][:3]
-        unsaid = [slot for slot in scenario.slots if slot not in customer._said]
+        intent, customer = episode.intent, episode.customer
+        unfit = [row for row in family_of(shop, intent.goal) if row not in intent.goal.fitting][:3]
+        unsaid = [slot for slot in intent.slots if slot not in customer._said]
         wrong = {"done": False, "recommended_product_ids": [ids[row] for row in unfit]}
         reply = episode.step({"answer": wrong}).user_message
         assert reply
         assert not any(_says(reply, text) for slot in unsaid for text in spellings(slot.fact)), reply
-        fitting = [ids[row] for row in scenario.goal.fitting[:3].tolist()]
+        fitting = [ids[row] for row in intent.goal.fitting[:3].tolist()]
         reply = episode.step({"answer": {"done": False, "recommended_product_ids": fitting}}).user_message
         assert re.search(r"\b(yes|correct|right|lovely|fits)\b", reply.casefold()), reply
 
@@ -296,8 +297,8 @@ def _says(message: str, text: str) -> bool:
 def test_nothing_unsaid_slips_out(shop: Shop) -> None:
     for seed in range(60):
         episode = start(shop, seed % 13, seed, p_noise=0.0)
-        customer = episode._customer
-        hidden = [slot for slot in episode.scenario.slots if slot not in customer._said]
+        customer = episode.customer
+        hidden = [slot for slot in episode.intent.slots if slot not in customer._said]
         texts = [text for slot in hidden for text in spellings(slot.fact)]
         opening = re.sub(r"\".+?\"", " ", episode.opening.user_message)
         assert not any(_says(opening, text) for text in texts), (opening, texts)
@@ -313,25 +314,25 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
             ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
             ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
-            moved = start(shop, 6, seed, **{axis: value})
+            moved = start(shop, 6, seed, "turn", "train", **{axis: value})
             assert moved.goal_json() == goal, axis
             assert (moved.opening.user_message == base.opening.user_message) or axis in ("p_missing", "p_noise")
         for k in (2, 4, 6):
             assert len(start(shop, 6, seed, k_rec=k).goal_json()["recommended_product_ids"]) == k
         for m in (2, 4, 7):
-            goals = start(shop, 6, seed, m=m).scenario.goal
+            goals = start(shop, 6, seed, m=m).intent.goal
             assert len(goals.required) + len(goals.wished) == m
 
 
 def test_one_constraint_is_a_required_one(shop: Shop) -> None:
-    scenario = start(shop, 0, 0, m=1).scenario
-    assert (len(scenario.goal.required), len(scenario.goal.wished)) == (1, 0)
-    assert judged(scenario, best_ids(scenario, 3)) == (1, True)
+    intent = start(shop, 0, 0, m=1).intent
+    assert (len(intent.goal.required), len(intent.goal.wished)) == (1, 0)
+    assert judged(intent, best_ids(intent, 3)) == (1, True)
 
 
 def test_searches_with_a_category_tell_ranges(shop: Shop) -> None:
     episode = start(shop, 0, 0)
-    category = episode.scenario.subjects[0].category
+    category = episode.intent.subjects[0].category
     call = {"name": "catalog_search", "args": {"query": "anything", "category": category}}
     result = episode.step({"tool_calls": [call]}).tool_results[0].result
     assert result is not None

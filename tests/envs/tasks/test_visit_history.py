@@ -31,8 +31,8 @@ def families(world: World) -> dict[str, list[int]]:
 def worlds(shop: Shop, d: int, count: int) -> Iterator[tuple[World, list[int]]]:
     """Yield worlds with the rows wanted in them."""
     for seed in range(count):
-        scenario = Episode(shop, EpisodeSpec("CART", d, seed), "history").scenario
-        yield scenario.world, [item.row for item in scenario.goal.items if item is not None]
+        intent = Episode(shop, EpisodeSpec("CART", d, seed), "history").intent
+        yield intent.world, [item.row for item in intent.goal.items if item is not None]
 
 
 @pytest.mark.parametrize("d", [0, 3, 6, 9, 12, 15, 20])
@@ -48,12 +48,14 @@ def test_families_of_three_distinct_rows(shop: Shop, big_shop: Shop, d: int, is_
         assert {len(rows) for rows in found.values()} == {3}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 6, 12])
 def test_a_target_is_there_with_probability_one_half(big_shop: Shop, d: int) -> None:
     seen = [row in world.history for world, targets in worlds(big_shop, d, 600) for row in targets]
     assert binomtest(sum(seen), len(seen), 0.5).pvalue > ALPHA, sum(seen) / len(seen)
 
 
+@pytest.mark.slow
 def test_targets_of_one_episode_are_there_independently(big_shop: Shop) -> None:
     table = [[0, 0], [0, 0]]
     for world, targets in worlds(big_shop, 3, 900):
@@ -61,6 +63,7 @@ def test_targets_of_one_episode_are_there_independently(big_shop: Shop) -> None:
     assert fisher_exact(np.array(table)).pvalue > ALPHA, table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("d", [0, 6])
 def test_positions_tell_nothing(big_shop: Shop, d: int) -> None:
     """Neither the place in the whole list nor the order within the family nor the family's order is the target's."""
@@ -98,6 +101,7 @@ def _statistics(world: World, row: int) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_no_statistic_of_an_entry_tells_the_target(big_shop: Shop) -> None:
     """Within its family, and among all families' members, the target is one of many."""
     wanted: dict[str, list[float]] = {}
@@ -116,6 +120,7 @@ def test_no_statistic_of_an_entry_tells_the_target(big_shop: Shop) -> None:
             assert mannwhitneyu(values, others[name]).pvalue > ALPHA, name
 
 
+@pytest.mark.slow
 def test_a_family_with_the_target_looks_like_one_without(big_shop: Shop) -> None:
     """Whether the target is there, or only lookalikes of it, leaves no trace in the family."""
     spreads: dict[bool, list[float]] = {False: [], True: []}
@@ -139,7 +144,7 @@ def test_the_history_is_no_function_of_how_it_is_read(big_shop: Shop) -> None:
     first = early.step(look).tool_results[0].result
     late.step(search)
     assert late.step(look).tool_results[0].result == first
-    assert late.scenario.world.history == early.scenario.world.history
+    assert late.intent.world.history == early.intent.world.history
 
 
 @pytest.mark.parametrize("targets", [0, 1, 2, 5])

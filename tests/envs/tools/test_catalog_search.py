@@ -289,6 +289,7 @@ def searches(shop: Shop) -> list[dict[str, Any]]:
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("difficulty", [3, 6, 9, 12])
 def test_the_share_of_replaced_results_is_the_axis(difficulty: int, larger_shop: Shop) -> None:
     eps = axes_of(difficulty).eps_rank

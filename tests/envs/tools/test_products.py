@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -16,17 +17,12 @@ from ecom_rlve.models import DomainCode
 from ecom_rlve.streams import Streams
 
 
-@pytest.fixture(scope="module")
-def small() -> Shop:
-    return Shop.open("synthetic:400:0")
-
-
 @pytest.fixture
-def world(small: Shop) -> World:
-    return World(small, axes_of(0), Streams("products"), tuple)
+def world(shop: Shop) -> World:
+    return World(shop, axes_of(0), Streams("products"))
 
 
-def search(world: World, query: str, **args: object) -> dict[str, object]:
+def search(world: World, query: str, **args: Any) -> dict[str, object]:
     return CATALOG_SEARCH.run(world, SearchArgs(query=query, limit=10, **args))
 
 

@@ -102,7 +102,7 @@ def test_the_tools_of_the_contract_are_there() -> None:
     assert parameters(TOOLS["cart_add"])["required"] == ["product_id"]
     assert parameters(TOOLS["cart_add"])["properties"]["quantity"]["default"] == 1
     assert parameters(TOOLS["cart_set_quantity"])["required"] == ["line_id", "quantity"]
-    assert environment("CART").tool_names == (
+    assert environment("CART").about.tool_names == (
         "catalog_search", "catalog_get_variants", "cart_add", "cart_view", "cart_set_quantity", "cart_remove",
         "user_get_visit_history", "ask_user",
     )  # fmt: skip

@@ -111,6 +111,7 @@ def test_ids_are_no_sequence(shop: Shop) -> None:
     assert len(numbers) / 4 < rises < len(numbers) * 3 / 4
 
 
+@pytest.mark.slow
 def test_the_share_of_orders_at_the_edge_of_their_window_is_as_stated(shop: Shop) -> None:
     """Some order's window ends within two days of today by chance; the easiest level tells how many."""
 

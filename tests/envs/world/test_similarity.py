@@ -62,8 +62,8 @@ def test_what_the_compared_product_lacks_does_not_count(tiny: Shop) -> None:
 
 
 @pytest.fixture(scope="module")
-def shop() -> Shop:
-    return Shop.open("synthetic:2000:0")
+def shop(wide_shop: Shop) -> Shop:
+    return wide_shop
 
 
 def test_equal_to_a_computation_from_cards_and_facets(shop: Shop) -> None:

@@ -35,7 +35,7 @@ def test_those_who_ask_at_once_share_an_answer() -> None:
     asyncio.run(asked())
 
 
-def test_what_stood_in_for_a_late_answer_stays() -> None:
+def test_what_stood_in_for_a_late_answer_stays(hurried: asyncio.Runner) -> None:
     async def asked() -> None:
         flights: Flights[str] = Flights()
         seek, otherwise = _seeker([], "late", 0.2), _seeker([], "stand-in")
@@ -46,7 +46,7 @@ def test_what_stood_in_for_a_late_answer_stays() -> None:
         assert await second == "stand-in"
         assert await flights.answer("k", seek, None, _never) == "stand-in"
 
-    asyncio.run(asked())
+    hurried.run(asked())
 
 
 def test_one_who_goes_away_takes_nothing_from_the_others() -> None:
@@ -99,14 +99,14 @@ def test_the_oldest_answers_are_forgotten() -> None:
     asyncio.run(asked())
 
 
-def test_nothing_stands_in_where_that_fails() -> None:
+def test_nothing_stands_in_where_that_fails(hurried: asyncio.Runner) -> None:
     async def asked() -> None:
         flights: Flights[str] = Flights()
         with pytest.raises(AssertionError, match="nothing stands in"):
             await flights.answer("k", _seeker([], "a", 60.0), 0.01, _never)
         await flights.aclose()
 
-    asyncio.run(asked())
+    hurried.run(asked())
 
 
 def test_a_burst_leaves_turns_to_others() -> None:

@@ -72,7 +72,7 @@ def test_without_a_proper_answer_there_is_no_topic(said: Any, chat: SimpleNamesp
 
 def test_a_late_answer_is_none_and_stays_so(chat: SimpleNamespace) -> None:
     async def late(_: Any) -> str:
-        await asyncio.sleep(5)
+        await asyncio.sleep(600)
         return '["color"]'
 
     assert _topics(Understanding(chat.endpoint(chat.app(late)), budget_s=0.02)) == ()

@@ -167,7 +167,9 @@ def _slow(texts: Callable[[dict[str, Any]], str], delay_s: float) -> Callable[[d
     return answered
 
 
-def test_an_opening_waits_no_longer_than_its_budget(utterances: list[Utterance], chat: SimpleNamespace) -> None:
+def test_an_opening_waits_no_longer_than_its_budget(
+    utterances: list[Utterance], chat: SimpleNamespace, hurried: asyncio.Runner
+) -> None:
     one = utterances[0]
 
     async def said() -> list[Spoken]:
@@ -182,11 +184,11 @@ def test_an_opening_waits_no_longer_than_its_budget(utterances: list[Utterance],
         await voice.aclose()
         return heard
 
-    assert asyncio.run(said()) == [(one.template_text, Outcome.FELL_BACK_BUDGET)] * 3
+    assert hurried.run(said()) == [(one.template_text, Outcome.FELL_BACK_BUDGET)] * 3
 
 
 def test_a_budget_without_fallback_is_an_error(utterances: list[Utterance], chat: SimpleNamespace) -> None:
-    app = chat.app(_slow(_obedient(utterances), 5.0))
+    app = chat.app(_slow(_obedient(utterances), 600.0))
     settings = VoiceSettings(opening_budget_s=0.02, falls_back=False)
     with pytest.raises(EndpointTimeoutError):
         _say(ModelVoice(chat.endpoint(app), settings=settings), utterances[:1])

@@ -15,7 +15,7 @@ from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import Format, Style
 
 RETURN, CART = environment("RETURN"), environment("CART")
-TOOLS = {**CART.tools, **RETURN.tools, **environment("SUB").tools}
+TOOLS = {**CART.about.tools, **RETURN.about.tools, **environment("SUB").about.tools}
 
 Call = tuple[str, dict[str, Any]]
 SEARCH: Call = ("catalog_search", {"query": "red mug", "limit": 3, "price_max": 20.5, "in_stock": True})
@@ -23,12 +23,12 @@ VIEW: Call = ("cart_view", {})
 
 
 def read(text: str, format: Format = "lenient", style: Style = "turn") -> ParsedAction:
-    return parse({"text": text}, Grammar(TOOLS, RETURN.answer, 6, style, format))
+    return parse({"text": text}, Grammar(TOOLS, RETURN.about.answer, 6, style, format))
 
 
 def structured(message: str, *calls: Call) -> ParsedAction:
     action = {"assistant_message": message, "tool_calls": [{"name": name, "args": args} for name, args in calls]}
-    return parse(action, Grammar(TOOLS, RETURN.answer, 6, "turn"))
+    return parse(action, Grammar(TOOLS, RETURN.about.answer, 6, "turn"))
 
 
 def mistral_list(message: str, *calls: Call) -> str:
@@ -180,7 +180,7 @@ def test_values_of_qwen_coder_have_the_types_that_the_tool_asks_for() -> None:
 def test_the_answer_may_be_submitted_in_every_syntax() -> None:
     fields = {"selected_order_id": "7", "recommended_product_ids": ["A", "B"]}
     submitted = ("submit_answer", fields)
-    expected = parse({"answer": {**fields, "done": True}}, Grammar(TOOLS, RETURN.answer, 6, "tool")).answer
+    expected = parse({"answer": {**fields, "done": True}}, Grammar(TOOLS, RETURN.about.answer, 6, "tool")).answer
     for write in SYNTAXES:
         assert read(write("", submitted), style="tool").answer == expected
     text = '[submit_answer(selected_order_id="7", recommended_product_ids=["A", "B"])]'

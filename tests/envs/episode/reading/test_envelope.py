@@ -18,7 +18,7 @@ from ecom_rlve.models import Style
 
 Start = Callable[..., Episode]
 CART = environment("CART")
-GRAMMAR = Grammar(CART.tools, CART.answer, 3, "turn")
+GRAMMAR = Grammar(CART.about.tools, CART.about.answer, 3, "turn")
 SEARCH = {"query": "mug"}
 DUMPED = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
 """What a chat client's own dump of a message holds beside what was said."""
@@ -37,7 +37,7 @@ def structured(message: str, *calls: dict[str, Any], **more: Any) -> dict[str, A
 
 
 def read(action: dict[str, Any], style: Style = "turn") -> ParsedAction:
-    return parse(action, GRAMMAR if style == "turn" else Grammar(CART.tools, CART.answer, 3, style))
+    return parse(action, GRAMMAR if style == "turn" else Grammar(CART.about.tools, CART.about.answer, 3, style))
 
 
 def without_ids(parsed: ParsedAction) -> ParsedAction:
@@ -175,7 +175,7 @@ any_message = st.dictionaries(
 
 @given(any_message, st.sampled_from(["turn", "tool"]))
 def test_any_object_is_read_or_refused_and_never_looked_up_in_vain(action: dict[str, Any], style: Style) -> None:
-    assert isinstance(may_scan(action, CART.tools), bool)
+    assert isinstance(may_scan(action, CART.about.tools), bool)
     reason = "read"
     try:
         read(action, style)
@@ -195,6 +195,6 @@ def test_any_object_is_read_or_refused_and_never_looked_up_in_vain(action: dict[
     ],
 )
 def test_what_may_scan_the_catalog_is_known_in_every_form(action: dict[str, Any]) -> None:
-    assert may_scan(action, CART.tools)
-    assert not may_scan(chat("Hello", chat_call("cart_view", "{}")), CART.tools)
-    assert not may_scan({"text": None, "assistant_message": "Hello"}, CART.tools)
+    assert may_scan(action, CART.about.tools)
+    assert not may_scan(chat("Hello", chat_call("cart_view", "{}")), CART.about.tools)
+    assert not may_scan({"text": None, "assistant_message": "Hello"}, CART.about.tools)

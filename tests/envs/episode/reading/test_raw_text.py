@@ -27,7 +27,7 @@ TOKENS = (
 
 
 def read(text: str, style: Style = "turn", format: Format = "strict") -> ParsedAction:
-    return parse({"text": text}, Grammar(CART.tools, CART.answer, 3, style, format))
+    return parse({"text": text}, Grammar(CART.about.tools, CART.about.answer, 3, style, format))
 
 
 @pytest.mark.parametrize("token", TOKENS)

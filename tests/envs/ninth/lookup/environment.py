@@ -10,23 +10,25 @@ from typing import Any
 
 from numpy.random import Generator
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention, SlotKind
 from ecom_rlve.envs.language.templates import bank
 from ecom_rlve.envs.parts.remembered import word_fact
 from ecom_rlve.envs.parts.solving import search_showing
-from ecom_rlve.envs.scenario import Scenario, Subject
+from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.cart.targets import eligible_row
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
-FIGURES = {"customer rating": "rating", "delivery time": "ship_days"}
+FIGURES = {"star count": "rating", "days on the way": "ship_days"}
 _FIGURE = SlotKind(
     "wanted_figure",
     "figure",
@@ -53,15 +55,18 @@ class LookupGoal:
     asked: str
 
 
-class LookupEnvironment(Environment[LookupGoal]):
+class LookupEnvironment(Environment, Errand[LookupGoal]):
     """Looking one figure up."""
 
-    id = "LOOKUP"
-    title = "Looking a figure up"
-    version = "1"
-    errand = "that figure"
-    tool_names = ("catalog_search", "catalog_get_product", "ask_user")
-    answer = LookupAnswer
+    about = About(
+        id="LOOKUP",
+        title="Looking a figure up",
+        version="1",
+        called="that figure",
+        tool_names=("catalog_search", "catalog_get_product", "ask_user"),
+        answer=LookupAnswer,
+        axes=("p_missing", "eps_rank", "t_max", "p_noise", "top_k", "b_tool"),
+    )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002
         return "Find out which figure of which product the customer wants, look it up and submit it."
@@ -69,29 +74,26 @@ class LookupEnvironment(Environment[LookupGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         return MAX_DIFFICULTY if shop.kinds(1) else -1
 
-    def draw_in(self, world: World, streams: Streams) -> Scenario[LookupGoal]:
-        shop = world.shop
+    def draw(self, world: World, streams: Streams) -> Scenario:
         row, asked, redraws = _draw(world, streams.stream("target"))
-        kind = shop.catalog.category_of(row)
-        return Scenario(
+        kind = world.shop.catalog.category_of(row)
+        intent = Intent(
+            self,
             LookupGoal(row, asked),
             world,
-            (Subject(kind.singular, kind.plural, kind.name),),
-            (Slot(0, word_fact(_FIGURE, asked)),),
+            subjects=(Subject(kind.singular, kind.plural, kind.name),),
+            slots=(Slot(0, word_fact(_FIGURE, asked)),),
+            streams=streams,
+            opening=_opening,
             redraws=redraws,
         )
+        return single(intent)
 
-    def opening(self, scenario: Scenario[LookupGoal], said: Collection[Slot]) -> Act:
-        subject, title = scenario.subjects[0], scenario.world.shop.card(scenario.goal.row)["title"]
-        facts = tuple(slot.fact for slot in scenario.slots if slot in said)
-        mention = Mention(subject.singular, subject.plural, facts)
-        return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", f'"{title}"'),))
-
-    def review(self, scenario: Scenario[LookupGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+    def review(self, intent: Intent[LookupGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
         return Review()
 
-    def verify(self, scenario: Scenario[LookupGoal], answer: Answer | None) -> Verdict:
-        world, goal = scenario.world, scenario.goal
+    def verify(self, intent: Intent[LookupGoal], answer: Answer | None) -> Verdict:
+        world, goal = intent.world, intent.goal
         if not isinstance(answer, LookupAnswer) or answer.looked_up_id is None:
             return Verdict(Fraction(-1), correct=False)
         card = world.shop.card(goal.row)
@@ -99,16 +101,24 @@ class LookupEnvironment(Environment[LookupGoal]):
         is_right &= goal.row in world.shown
         return Verdict(Fraction(1 if is_right else -1), correct=is_right, output_ids=(answer.looked_up_id,))
 
-    def solve(self, scenario: Scenario[LookupGoal]) -> dict[str, Any]:
-        world, goal = scenario.world, scenario.goal
+    def solve(self, intent: Intent[LookupGoal]) -> dict[str, Any]:
+        world, goal = intent.world, intent.goal
         if goal.row not in world.shown:
             return {"tool_calls": [{"name": "catalog_search", "args": search_showing(world, goal.row)}]}
         card = world.shop.card(goal.row)
         figure = card[FIGURES[goal.asked]]
         return {"answer": {"done": True, "looked_up_id": card["product_id"], "figure": figure}}
 
-    def goal_json(self, scenario: Scenario[LookupGoal]) -> dict[str, Any]:
-        return {"row": scenario.goal.row, "asked": scenario.goal.asked}
+    def goal_json(self, intent: Intent[LookupGoal]) -> dict[str, Any]:
+        return {"row": intent.goal.row, "asked": intent.goal.asked}
+
+
+def _opening(intent: Intent[LookupGoal], said: Collection[Slot]) -> Act:
+    """Return the first act."""
+    subject, title = intent.subjects[0], intent.world.shop.card(intent.goal.row)["title"]
+    facts = tuple(slot.fact for slot in intent.slots if slot in said)
+    mention = Mention(subject.singular, subject.plural, facts)
+    return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", f'"{title}"'),))
 
 
 def _draw(world: World, rng: Generator) -> tuple[int, str, int]:

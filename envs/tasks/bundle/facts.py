@@ -1,23 +1,15 @@
-"""A customer with a project: item 0 is the project itself, the others are the kinds of things that it needs.
+"""What a customer with a project can say.
 
-What the whole project needs and may cost are facts of the project; what a thing should be like is a fact of that kind.
-A kind that goes unmentioned takes its wishes along, and a wish that is told tells of its kind.
+Item 0 is the project itself, the others are the kinds of things that it needs. What the whole project needs and may
+cost are facts of the project; what a thing should be like is a fact of that kind. A kind that goes unmentioned takes
+its wishes along, and a wish that is told tells of its kind.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.customer.customer import Customer
-from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.language.acts import Act, Fact, SlotKind
-from ecom_rlve.streams import Streams
-
-if TYPE_CHECKING:
-    from ecom_rlve.envs.environment import Environment
-    from ecom_rlve.envs.scenario import Scenario
+from ecom_rlve.envs.language.acts import Fact, SlotKind
 
 PROJECT = 0
 """The item that is the project itself."""
@@ -40,6 +32,7 @@ NEED = SlotKind(
         "things it needs", "things you need", "items you need", "products you need", "things are missing",
         "items are missing", "how many things", "how many items", "how many products", "number of things",
     ),
+    is_of_all=True,
 )  # fmt: skip
 BUDGET = SlotKind(
     name="budget",
@@ -50,6 +43,7 @@ BUDGET = SlotKind(
         ("with a total price of %s", "have a total price of %s"),
     ),
     words=("total budget", "overall budget", "total price", "total cost", "in total", "spending limit", "altogether"),
+    is_of_all=True,
 )
 WISH = SlotKind(
     name="requirement",
@@ -62,7 +56,6 @@ WISH = SlotKind(
     ),
 )  # fmt: skip
 """Names what a customer wants of a thing, whatever attribute it is about."""
-_OF_ALL = (NEED.name, BUDGET.name)
 
 
 def need_fact(singular: str) -> Fact:
@@ -80,29 +73,3 @@ def wish_fact(constraint: Constraint) -> Fact:
     """Return the fact that a thing should meet a condition on an attribute of the catalog."""
     attribute = ATTRIBUTES.get(constraint.attribute)
     return Fact(WISH.name, constraint, attribute.unit if attribute else "")
-
-
-class ProjectCustomer(Customer):
-    """One customer with a project."""
-
-    def __init__(self, environment: Environment[Any], scenario: Scenario[Any], streams: Streams) -> None:
-        super().__init__(environment, scenario, streams)
-        self._kinds = (NEED, BUDGET, WISH)
-
-    def _said_at_first(self, streams: Streams) -> set[Slot]:
-        self._needs = tuple(slot for slot in self._scenario.slots if slot.name == NEED.name)
-        drawn = super()._said_at_first(streams)
-        return {slot for slot in self._scenario.slots if self._naming(slot) in drawn}
-
-    def _answer_named(self, asked: list[tuple[int | None, str]], draft: Any) -> None:
-        # A thing named beside a question about all of it, and the project beside one about things, narrow nothing.
-        pairs = [(None if name in _OF_ALL or item == PROJECT else item, name) for item, name in asked]
-        super()._answer_named(list(dict.fromkeys(pairs)), draft)
-
-    def _tell(self, slots: list[Slot]) -> Act:
-        self._said.update(self._naming(slot) for slot in slots)
-        return super()._tell(slots)
-
-    def _naming(self, slot: Slot) -> Slot:
-        """Return the slot by which what a slot is about becomes known: the need for that thing, or the slot itself."""
-        return slot if slot.item == PROJECT else self._needs[slot.item - PROJECT - 1]

@@ -1,0 +1,109 @@
+"""Product cards against what a customer said: does one fit, and which filters of a search say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ecom_rlve.models import SaidFact
+
+Card = dict[str, Any]
+Filters = dict[str, Any]
+
+NUMBER_FILTERS: Mapping[str, str] = {
+    "rating": "rating_min",
+    "ship_days": "ship_days_max",
+    "weight": "weight_max",
+    "length": "length_max",
+    "wattage": "wattage_min",
+    "screen_size": "screen_size_min",
+    "capacity": "capacity_min",
+    "battery_life": "battery_life_min",
+}
+"""The one filter that searches have for each number beside the price; its ending tells the direction."""
+_ALWAYS_SHOWN = frozenset({"brand", "price", "rating", "ship_days"})
+"""A card without one of these is of a product of which it is not known, and the unknown fits nothing."""
+_CENTS = 100
+_CUT = "…"
+"""Ends a text of which a card has no room for more."""
+
+
+def meets(card: Card, fact: SaidFact, *, is_whole: bool = False) -> bool | None:
+    """Tell whether a card meets a fact; None where it does not show the attribute.
+
+    ``is_whole`` says that the card shows everything that the shop knows of its product.
+    """
+    shown = card.get(fact.attribute)
+    if shown is None:
+        return False if is_whole or fact.attribute in _ALWAYS_SHOWN else None
+    if isinstance(fact.value, list):
+        return shown in fact.value
+    if isinstance(fact.value, str):
+        if str(shown).endswith(_CUT) and fact.value.startswith(str(shown)[:-1]):
+            return None
+        return bool(shown == fact.value)
+    # Prices are said in cents and shown in the catalog's currency.
+    number = round(shown * _CENTS) if fact.attribute == "price" else shown
+    if fact.op == "at_most":
+        return bool(number <= fact.value)
+    return bool(number >= fact.value if fact.op == "at_least" else number == fact.value)
+
+
+def contradicts(card: Card, facts: Iterable[SaidFact], *, is_whole: bool = False) -> bool:
+    """Tell whether a card shows that its product does not meet one of the facts."""
+    return any(meets(card, fact, is_whole=is_whole) is False for fact in facts)
+
+
+def unproved(card: Card, facts: Iterable[SaidFact]) -> list[SaidFact]:
+    """Return the facts about attributes that a card does not show."""
+    return [fact for fact in facts if meets(card, fact) is None]
+
+
+def filters_of(facts: Iterable[SaidFact]) -> Filters:
+    """Return the filters that leave out no product that meets the facts, as narrow as a search can have them.
+
+    "A or B" is no filter, and of a number that must be met exactly searches can state one side only, but for a price.
+    """
+    filters: Filters = {}
+    for fact in facts:
+        if isinstance(fact.value, str):
+            filters[fact.attribute] = fact.value
+        elif fact.attribute == "price":
+            amount = float(fact.value) / _CENTS if not isinstance(fact.value, list) else 0.0
+            filters |= {name: amount for name in ("price_min", "price_max") if _says(fact.op, name)}
+        elif not isinstance(fact.value, list):
+            name = NUMBER_FILTERS.get(fact.attribute, "")
+            if name and _says(fact.op, name):
+                filters[name] = fact.value
+    return filters
+
+
+def words_of(facts: Iterable[SaidFact]) -> str:
+    """Return facts as a shop writes them, to search for: what filters cannot state, words may find."""
+    return " ".join(
+        fact.value if isinstance(fact.value, str) else f"{float(fact.value):g} {fact.unit}"
+        for fact in facts
+        if not isinstance(fact.value, list) and fact.attribute != "price"
+    )
+
+
+def _says(op: str, name: str) -> bool:
+    """Tell whether a filter is a part of what an operator says."""
+    return op == "eq" or name.endswith({"at_most": "_max", "at_least": "_min"}.get(op, ""))
+
+
+def passes(card: Card, filters: Filters) -> bool:
+    """Tell whether nothing on a card contradicts the filters: what takes a result's place need not pass them."""
+    for name, wanted in filters.items():
+        shown = card.get(name.removesuffix("_min").removesuffix("_max"))
+        if shown is None:
+            is_passing = name.removesuffix("_min").removesuffix("_max") not in _ALWAYS_SHOWN
+        elif name.endswith("_max"):
+            is_passing = shown <= wanted
+        elif name.endswith("_min"):
+            is_passing = shown >= wanted
+        else:
+            is_passing = shown == wanted or str(shown).endswith(_CUT)
+        if not is_passing:
+            return False
+    return True

@@ -1,0 +1,6 @@
+"""The agents of PD."""
+
+from ecom_rlve.evaluation.agents.product_discovery.expert import DiscoveryExpert
+from ecom_rlve.evaluation.agents.suite import Suite
+
+SUITE = Suite("PD", DiscoveryExpert)

@@ -1,0 +1,88 @@
+"""What the experts have in common: hearing acts, noting results, and saying or calling what was decided."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ecom_rlve.client import StepResult
+from ecom_rlve.evaluation.agent import Action
+from ecom_rlve.evaluation.agents.heard import Heard, acts_of
+from ecom_rlve.evaluation.agents.interview import Interview, Topic
+from ecom_rlve.evaluation.agents.skill import Skill
+from ecom_rlve.models import Observation, ToolResult
+
+Sent = tuple[dict[str, Any], Callable[[ToolResult], None]]
+"""A call and what to do with its result."""
+
+_SHORT_TALK = 4
+"""Turn budget of the easiest conversations, in which nothing sells out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What to do next."""
+
+    calls: Sequence[Sent] = ()
+    topics: Sequence[Topic] = ()
+    """What to ask for."""
+    message: str = ""
+    """What to say, where nothing is asked."""
+    answer: dict[str, Any] | None = None
+
+
+class ScriptedExpert(ABC):
+    """Plays one episode; it hears perfectly, and is told nothing but what was said and shown."""
+
+    def __init__(self, skill: Skill | None = None) -> None:
+        """``skill`` says what is left undone; absent: nothing."""
+        self._skill = skill or Skill()
+        self._heard = Heard()
+        self._interview = Interview()
+        self._sent: Sequence[Sent] = ()
+        self._is_long = False
+        """Things may sell out after they were seen."""
+        self._is_piecemeal = False
+        """Calls are made one at a time, and leave the turn open."""
+
+    @abstractmethod
+    def _decide(self, room: int, turns_left: int) -> Move:
+        """Return what to do next; ``room`` calls can be made."""
+
+    def _begin(self, opening: Observation) -> None:
+        """Read what stands in the first observation alone."""
+        self._is_long = (opening.max_turns or 0) > _SHORT_TALK
+
+    def act(self, result: StepResult) -> Action:
+        """Return the next action."""
+        seen = result.observation
+        if seen.max_turns is not None:
+            self._begin(seen)
+        for answer, (_, take) in zip(seen.tool_results, self._sent, strict=False):
+            take(answer)
+        acts = acts_of(result)
+        self._interview.take(acts, self._heard)
+        self._heard.hear(acts)
+        self._is_piecemeal = result.metadata.style == "tool"
+        room = seen.tool_calls_left
+        if self._is_piecemeal and seen.turns_left > 1:
+            # A tool at a time, a call too many for the open turn opens the next.
+            room = max(1, room)
+        move = self._decide(room, seen.turns_left)
+        if self._is_piecemeal and move.calls:
+            # The rest is decided anew once the result is known.
+            self._sent = move.calls[:1]
+            return {"tool_calls": [self._sent[0][0]], "end_turn": False}
+        self._sent = move.calls
+        return self._action(move)
+
+    def _action(self, move: Move) -> Action:
+        action: Action = {"tool_calls": [made for made, _ in move.calls]}
+        message = self._interview.ask(move.topics) if move.topics else move.message
+        if message:
+            action["assistant_message"] = message
+        if move.answer is not None:
+            action["answer"] = move.answer
+        return action

@@ -1,0 +1,16 @@
+"""What a server tells of its environments: all that evaluation knows of them."""
+
+from __future__ import annotations
+
+import httpx
+from pydantic import TypeAdapter
+
+from ecom_rlve.models import EnvironmentInfo
+
+_INFOS = TypeAdapter(list[EnvironmentInfo])
+
+
+def listed_at(url: str) -> dict[str, EnvironmentInfo]:
+    """Return the environments of a server by id, in id order; raises ``httpx.HTTPError`` where it does not answer."""
+    answer = httpx.get(f"{url}/envs", trust_env=False).raise_for_status()
+    return {each.env_id: each for each in _INFOS.validate_json(answer.content)}

@@ -1,0 +1,1 @@
+"""What the pages say of each environment, a module for each."""
