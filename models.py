@@ -1,128 +1,55 @@
-"""Wire types shared by server and client: the bodies that are sent, and every code in them.
+"""Wire types shared by server and client: the bodies that are sent.
 
 Nothing here knows how an episode works; field docstrings are what ``/schema`` and ``/docs`` show.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from ecom_rlve.codes import DomainCode as DomainCode
+from ecom_rlve.codes import ErrorCode as ErrorCode
+from ecom_rlve.codes import Termination as Termination
 
 MAX_SEED = 2**63 - 1
 MAX_DIFFICULTY = 20
 Style = Literal["turn", "tool"]
+Format = Literal["strict", "lenient"]
 Split = Literal["train", "eval", "test"]
-Include = Literal["tools", "instructions"]
+Include = Literal["tools", "brief", "format"]
+EVERYTHING: tuple[Include, ...] = ("tools", "brief", "format")
+"""What a first observation may carry besides the customer's first message."""
 
 
-class ErrorCode(StrEnum):
-    """Every code an error answer may carry; the only place where one is spelled."""
-
-    INVALID_JSON = "INVALID_JSON"
-    """The body or frame is not JSON (NaN and Infinity are not JSON either)."""
-    VALIDATION_ERROR = "VALIDATION_ERROR"
-    """JSON of the wrong shape (a field is missing, unknown or of the wrong type), or it contradicts the address."""
-    UNKNOWN_TYPE = "UNKNOWN_TYPE"
-    """A WebSocket frame of no known type."""
-    EXECUTION_ERROR = "EXECUTION_ERROR"
-    """The request was understood and cannot be carried out now."""
-    CAPACITY_REACHED = "CAPACITY_REACHED"
-    """All places for live episodes are taken; try again later."""
-    FACTORY_ERROR = "FACTORY_ERROR"
-    """OpenEnv's code for an environment that cannot be made; never sent by this server."""
-    SESSION_ERROR = "SESSION_ERROR"
-    """OpenEnv's code for a broken session; sent only with an internal error."""
-    UNKNOWN_ENV = "UNKNOWN_ENV"
-    """No environment or collection has this name."""
-    UNKNOWN_EPISODE = "UNKNOWN_EPISODE"
-    """No live episode has this id: it never existed, expired or was deleted."""
-    EPISODE_EXISTS = "EPISODE_EXISTS"
-    """A live episode has this id already."""
-    NOT_RESET = "NOT_RESET"
-    """A step or state was asked for before any reset."""
-    EPISODE_DONE = "EPISODE_DONE"
-    """The episode has ended; reset starts a new one."""
-    EPISODE_LIVE = "EPISODE_LIVE"
-    """The episode has not ended yet; what was asked for is available after the end."""
-    DIFFICULTY_TOO_HIGH = "DIFFICULTY_TOO_HIGH"
-    """The loaded catalog cannot serve this difficulty in this environment."""
-    GENERATION_FAILED = "GENERATION_FAILED"
-    """No goal could be drawn for this seed from the loaded catalog."""
-    REQUEST_CONFLICT = "REQUEST_CONFLICT"
-    """This request id was used before with another body."""
-    GROUP_CONFLICT = "GROUP_CONFLICT"
-    """The group plays another episode than this reset asks for."""
-    PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
-    """The body or frame exceeds the size limit."""
-    UNAUTHORIZED = "UNAUTHORIZED"
-    """The bearer token is missing or wrong."""
-    NOT_FOUND = "NOT_FOUND"
-    """No such route, or no such method on it."""
-    SIMULATOR_UNAVAILABLE = "SIMULATOR_UNAVAILABLE"
-    """The model that words the customer does not answer, and templates must not replace it; try again later."""
-    INTERNAL_ERROR = "INTERNAL_ERROR"
-    """A fault of the server; the episode is unchanged."""
+def whole(value: object) -> object:
+    """Return 5.0 as 5, anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-class DomainCode(StrEnum):
-    """Every code a tool result may carry in ``error``: the store said no, the episode goes on."""
-
-    UNKNOWN_PRODUCT = "UNKNOWN_PRODUCT"
-    """No product has this id."""
-    UNKNOWN_VARIANT = "UNKNOWN_VARIANT"
-    """The product has no variant of this id."""
-    UNKNOWN_LINE = "UNKNOWN_LINE"
-    """The cart has no line of this id, or no order has."""
-    UNKNOWN_SECTION = "UNKNOWN_SECTION"
-    """The policy book has no section of this id."""
-    UNKNOWN_FILTER_VALUE = "UNKNOWN_FILTER_VALUE"
-    """No product has this value of a filter; the message names similar values."""
-    OUT_OF_STOCK = "OUT_OF_STOCK"
-    """Sold out, or fewer units left than asked for."""
-    PAGE_TOO_DEEP = "PAGE_TOO_DEEP"
-    """``offset + limit`` is beyond the last result that a search can page to."""
-    EMPTY_QUERY = "EMPTY_QUERY"
-    """A search with neither words nor a filter."""
-    NOT_SHOWN = "NOT_SHOWN"
-    """No result has shown this product yet."""
-    UNKNOWN_ORDER = "UNKNOWN_ORDER"
-    """The customer has no order of this id."""
-    NOT_DELIVERED = "NOT_DELIVERED"
-    """The order has not arrived: nothing of it can be returned."""
-    WINDOW_CLOSED = "WINDOW_CLOSED"
-    """The return window is over."""
-    FINAL_SALE = "FINAL_SALE"
-    """Bought at final sale: not returnable."""
-    ALREADY_RETURNED = "ALREADY_RETURNED"
-    """A return or an exchange of this line was initiated before."""
-
-
-class Termination(StrEnum):
-    """Why an episode ended."""
-
-    ANSWERED = "answered"
-    FORMAT_FAILURE = "format_failure"
-    TURN_BUDGET = "turn_budget"
-    CUSTOMER_LEFT = "customer_left"
+WHOLE = BeforeValidator(whole)
+"""Reads 5.0 as 5: ``Annotated[int, Field(ge=1), WHOLE]``, bounds first, so that the schema states them."""
 
 
 class ToolCall(BaseModel):
-    """One tool call of an agent."""
+    """One tool call of an agent; a call of a chat API (``{id, type, function: {name, arguments}}``) is read too."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str
     args: dict[str, Any] = Field(default_factory=dict)
     """Arguments by name; ``arguments`` (an object or a JSON string) is accepted for it."""
+    id: str | None = None
+    """Comes back with the call's result as ``tool_call_id``."""
 
 
 class Action(BaseModel):
     """One agent action: either the structured fields, or ``text`` with a model's raw output.
 
-    A mistake of the *model* is a format failure of the episode, reward -1. A mistake of the *client* is answered with
-    an error and costs nothing. This class states the intended shape; the server also reads some variants of it.
+    A whole assistant message of a chat API (``role, content, tool_calls``) is read as the structured fields. These are
+    the client's: an unknown one or a wrong type is an error answer and costs nothing. Tools' names, arguments, the
+    answer and everything in ``text`` are the model's: a mistake in them is a format failure of the episode, reward -1.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -133,26 +60,37 @@ class Action(BaseModel):
     """At most ``tool_budget`` calls, which are executed in order; ``ask_user`` is free."""
     answer: dict[str, Any] | None = None
     """The environment's answer object; ``{"done": true}`` submits."""
-    end_turn: bool = True
-    """False keeps the turn open (style ``tool`` only)."""
+    end_turn: bool | None = None
+    """False keeps the turn open (style ``tool`` only); absent: true, but for calls alone in style ``tool``."""
     text: str | None = None
     """Raw output of a model, instead of the other fields."""
     metadata: dict[str, Any] = Field(default_factory=dict)
     """The client's own notes. ``request_id`` in it makes a repeated step harmless; nothing else of it is read."""
 
 
-class ResetRequest(BaseModel):
-    """Arguments of a reset, all optional; unknown ones are ignored (trainers send whole dataset rows)."""
+def _accept_null(schema: dict[str, Any]) -> None:
+    """Let a schema say that every property may be null."""
+    for field in schema["properties"].values():
+        if not any(branch.get("type") == "null" for branch in field.get("anyOf", ())):
+            value = {name: field.pop(name) for name in list(field) if name not in ("title", "default")}
+            field["anyOf"] = [value, {"type": "null"}]
 
-    model_config = ConfigDict(extra="ignore")
+
+class ResetRequest(BaseModel):
+    """Arguments of a reset, all optional; unknown ones are ignored and a null means absent, also inside ``axes``.
+
+    Trainers send whole dataset rows, whose empty cells are null and whose integers may have become 7.0.
+    """
+
+    model_config = ConfigDict(extra="ignore", json_schema_extra=_accept_null)
 
     env_id: Annotated[str, Field(max_length=64)] | None = None
     """Environment, case-insensitive: ``CART``, ``E_CART``, ``cart``."""
     collection: str | list[str] | None = None
     """``C1 C2 C4 C8`` or a list of environment ids; one of them is drawn if ``env_id`` is absent."""
-    difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True)] | None = None
+    difficulty: Annotated[int, Field(ge=0, le=MAX_DIFFICULTY, strict=True), WHOLE] | None = None
     """0 to 20; absent: drawn from the curriculum of ``run_id``."""
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED, strict=True), WHOLE] | None = None
     """Absent: drawn by the server and returned."""
     episode_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """The client's own id for the episode; absent: the server makes one that cannot be guessed."""
@@ -160,19 +98,36 @@ class ResetRequest(BaseModel):
     """The run whose curriculum this episode counts for."""
     group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
     """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
-    group_size: Annotated[int, Field(ge=1, le=4096, strict=True)] = 8
+    group_size: Annotated[int, Field(ge=1, le=4096, strict=True), WHOLE] = 8
     """Number of resets that a group serves; the group's first reset decides."""
     split: Split = "train"
     """Which of three disjoint sets of target products."""
     style: Style = "turn"
-    """``turn``: an action is a turn; ``tool``: a turn may be sent one tool call at a time."""
+    """``turn``: an action is a turn; ``tool``: a turn is sent one tool call at a time."""
+    format: Format = "strict"
+    """How raw text is read; ``lenient``: also JSON amid prose, and the call syntaxes of Llama, Mistral, Qwen-Coder."""
     axes: dict[str, float] = Field(default_factory=dict)
     """Other values for single difficulty axes, for ablations."""
-    include: list[Include] = ["tools", "instructions"]
-    """What the first observation carries besides the customer's first message."""
+    include: list[Include] = list(EVERYTHING)
+    """What the first observation carries besides the customer's first message: the list of ``tools``, and of the
+    instructions the ``brief`` (the job, the budgets, the answer) and the ``format`` (how an action is written)."""
     request_id: Annotated[str, Field(min_length=16, max_length=255)] | None = None
     """A repeated reset with this id returns the stored answer, and its socket gets the episode. Draw it at random,
     because whoever sends the same id gets the episode."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        return {name: _filled(each) for name, each in given.items() if each is not None and name in cls.model_fields}
+
+
+def _filled(value: Any) -> Any:
+    """Return an object or a list without its nulls, anything else as it is."""
+    if isinstance(value, dict):
+        return {name: each for name, each in value.items() if each is not None}
+    return [each for each in value if each is not None] if isinstance(value, list) else value
 
 
 class StepRequest(BaseModel):
@@ -189,10 +144,21 @@ class StepRequest(BaseModel):
     """Accepted for OpenEnv's clients; not used."""
 
 
+class FinishRequest(BaseModel):
+    """Ends an episode early; the body may be empty."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    request_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
+    """A repeated request with this id returns the stored answer."""
+
+
 class ToolResult(BaseModel):
     """The result of one tool call."""
 
     name: str
+    tool_call_id: str | None = None
+    """The call's own id, if it had one."""
     result: dict[str, Any] | None = None
     error: str | None = None
     """What was wrong and what to do."""
@@ -215,8 +181,9 @@ class EpisodeResult(BaseModel):
     effective_turns: int
     """Turns less those that the customer caused, at least 1."""
     style: Style
+    format: Format = "strict"
     reason: str | None = None
-    """What was wrong with the format, after a format failure."""
+    """What was wrong with the format, after a format failure; that the client finished the episode, if it did."""
     goal: dict[str, Any] | None = None
     """Only if the server is configured to reveal it."""
 
@@ -266,6 +233,7 @@ class EpisodeMetadata(BaseModel):
     seed: int
     split: Split
     style: Style
+    format: Format = "strict"
     axes: dict[str, float]
     version: str
     catalog: str
@@ -348,7 +316,22 @@ class EpisodeState(BaseModel):
     seed: int
     split: Split
     style: Style
+    format: Format = "strict"
     messages: list[Message]
+
+
+class LiveEpisode(BaseModel):
+    """One live episode of a run."""
+
+    episode_id: str
+    env_id: str
+    difficulty: int
+    seed: int
+    split: Split
+    style: Style
+    format: Format
+    step_count: int
+    """Steps applied since reset."""
 
 
 class ErrorDetail(BaseModel):

@@ -7,13 +7,13 @@ from ecom_rlve.client.errors import (
     EpisodeDoneError,
     EpisodeError,
     EpisodeExistsError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     NotResetError,
     ServerUnavailableError,
     UnauthorizedError,
     UnexpectedAnswerError,
-    UnknownEpisodeError,
     UnservableError,
 )
 from ecom_rlve.client.protocol import StepResult
@@ -27,6 +27,7 @@ __all__ = [
     "EpisodeDoneError",
     "EpisodeError",
     "EpisodeExistsError",
+    "EpisodeLostError",
     "InfrastructureError",
     "InvalidRequestError",
     "NotResetError",
@@ -34,7 +35,6 @@ __all__ = [
     "StepResult",
     "UnauthorizedError",
     "UnexpectedAnswerError",
-    "UnknownEpisodeError",
     "UnservableError",
     "render",
 ]

@@ -14,13 +14,13 @@ from ecom_rlve.client.errors import (
     EpisodeDoneError,
     EpisodeError,
     EpisodeExistsError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     NotResetError,
     ServerUnavailableError,
     UnauthorizedError,
     UnexpectedAnswerError,
-    UnknownEpisodeError,
     UnservableError,
 )
 from ecom_rlve.models import ErrorCode, ErrorResponse
@@ -37,7 +37,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.FACTORY_ERROR: InfrastructureError,
     ErrorCode.SESSION_ERROR: InfrastructureError,
     ErrorCode.UNKNOWN_ENV: InvalidRequestError,
-    ErrorCode.UNKNOWN_EPISODE: UnknownEpisodeError,
+    ErrorCode.UNKNOWN_EPISODE: EpisodeLostError,
     ErrorCode.EPISODE_EXISTS: EpisodeExistsError,
     ErrorCode.NOT_RESET: NotResetError,
     ErrorCode.EPISODE_DONE: EpisodeDoneError,

@@ -5,6 +5,7 @@ Both promise:
 - Nothing is connected before the first call.
 - An env may be used from several threads or tasks. Their calls wait for each other, because one env plays one episode
   at a time; use more envs to play more episodes.
+- The envs of a process share their connections.
 - After a fork, or in another event loop, new connections are made. A child process never ends its parent's episode.
 """
 
@@ -20,11 +21,11 @@ from typing import Any, Self, TypeVar
 
 import httpx
 
+from ecom_rlve.client.connections import connections, own_options
 from ecom_rlve.client.protocol import Operation, Outcome, Request, Session, StepResult
 from ecom_rlve.models import Action, EpisodeState
 
 DEFAULT_URL = "http://127.0.0.1:8000"
-_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 T = TypeVar("T")
 
@@ -40,22 +41,34 @@ class _Shell:
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout = timeout
         self._session = Session(env, retry_for)
+        self._cookies = httpx.Cookies()
 
     @property
     def episode_id(self) -> str | None:
         """Id of the episode being played; None before a reset and after close."""
         return self._session.episode_id
 
-    def _arguments(self, request: Request) -> dict[str, Any]:
-        """Return what httpx's ``request`` takes."""
-        return {
-            "method": request.method,
-            "url": request.path,
-            "params": request.params,
-            "content": request.content,
-            "headers": {"Content-Type": "application/json"} if request.content is not None else None,
-            "timeout": self._timeout if request.timeout_s is None else request.timeout_s,
-        }
+    def _built(self, http: httpx.Client | httpx.AsyncClient, request: Request) -> httpx.Request:
+        """Return a request as it is sent: to this env's address, with its own headers and cookies."""
+        url = self._base_url
+        path = url.raw_path.partition(b"?")[0].rstrip(b"/") + request.path.encode()
+        kind = {"Content-Type": "application/json"} if request.content is not None else {}
+        built = http.build_request(
+            request.method,
+            url.copy_with(raw_path=path),
+            params=request.params,
+            content=request.content,
+            headers=self._headers | kind,
+            timeout=self._timeout if request.timeout_s is None else request.timeout_s,
+        )
+        if self._cookies:
+            self._cookies.set_cookie_header(built)
+        return built
+
+    def _taken(self, reply: httpx.Response) -> httpx.Response:
+        if "set-cookie" in reply.headers:
+            self._cookies.extract_cookies(reply)
+        return reply
 
 
 class EcomEnv(_Shell):
@@ -101,9 +114,18 @@ class EcomEnv(_Shell):
 
         A step is never applied twice. After :class:`ServerUnavailableError` or an interrupt it is unknown whether it
         was applied: call again with the same action to continue. Raises :class:`NotResetError`,
-        :class:`EpisodeDoneError`, :class:`UnknownEpisodeError`, :class:`InvalidRequestError`.
+        :class:`EpisodeDoneError`, :class:`InvalidRequestError`, and if the server no longer has the episode
+        :class:`EpisodeLostError`.
         """
         return self._run(self._session.step(action))
+
+    def finish(self) -> StepResult:
+        """End the episode before its time, as with its budget spent: it has a result and a reward, and counts.
+
+        For a rollout that cannot go on, such as one out of tokens; :meth:`close` gives an episode up without a result.
+        Raises as :meth:`step`, and after :class:`ServerUnavailableError` may be called again.
+        """
+        return self._run(self._session.finish())
 
     def state(self) -> EpisodeState:
         """Return the whole conversation so far. Works after the end too, as long as the server keeps the episode."""
@@ -114,7 +136,12 @@ class EcomEnv(_Shell):
         self._run(self._session.end())
         with self._lock:
             http, self._http = self._http, None
-        if http is not None:
+        if http is None:
+            return
+        self._cookies.clear()
+        if self._transport is None:
+            connections().release(self)
+        else:
             http.close()
 
     def __enter__(self) -> Self:
@@ -146,20 +173,19 @@ class EcomEnv(_Shell):
                 return value
 
     def _perform(self, request: Request) -> Outcome:
-        if self._http is None:
-            self._http = httpx.Client(
-                base_url=self._base_url,
-                headers=self._headers,
-                transport=self._transport,
-                mounts={f"all://{host}": None for host in _LOOPBACK},
-            )
+        http = self._http = self._http or self._connected()
         time.sleep(request.after_s)
         started = time.monotonic()
         try:
-            reply: httpx.Response | httpx.RequestError = self._http.request(**self._arguments(request))
+            reply: httpx.Response | httpx.RequestError = self._taken(http.send(self._built(http, request)))
         except httpx.RequestError as error:
             reply = error
         return Outcome(started, time.monotonic(), reply)
+
+    def _connected(self) -> httpx.Client:
+        if self._transport is None:
+            return connections().acquire(self)
+        return httpx.Client(transport=self._transport, **own_options())
 
 
 class AsyncEcomEnv(_Shell):
@@ -193,6 +219,10 @@ class AsyncEcomEnv(_Shell):
         """Take one agent turn; see :meth:`EcomEnv.step`."""
         return await self._run(self._session.step(action))
 
+    async def finish(self) -> StepResult:
+        """End the episode before its time, with a result; see :meth:`EcomEnv.finish`."""
+        return await self._run(self._session.finish())
+
     async def state(self) -> EpisodeState:
         """Return the whole conversation so far."""
         return await self._run(self._session.state())
@@ -201,7 +231,12 @@ class AsyncEcomEnv(_Shell):
         """End a live episode and close the connections. May be called again."""
         await self._run(self._session.end())
         http, self._http = self._http, None
-        if http is not None:
+        if http is None:
+            return
+        self._cookies.clear()
+        if self._transport is None:
+            await connections().release_async(self)
+        else:
             await http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -237,17 +272,16 @@ class AsyncEcomEnv(_Shell):
                 return value
 
     async def _perform(self, request: Request) -> Outcome:
-        if self._http is None:
-            self._http = httpx.AsyncClient(
-                base_url=self._base_url,
-                headers=self._headers,
-                transport=self._transport,
-                mounts={f"all://{host}": None for host in _LOOPBACK},
-            )
+        http = self._http = self._http or self._connected()
         await asyncio.sleep(request.after_s)
         started = time.monotonic()
         try:
-            reply: httpx.Response | httpx.RequestError = await self._http.request(**self._arguments(request))
+            reply: httpx.Response | httpx.RequestError = self._taken(await http.send(self._built(http, request)))
         except httpx.RequestError as error:
             reply = error
         return Outcome(started, time.monotonic(), reply)
+
+    def _connected(self) -> httpx.AsyncClient:
+        if self._transport is None:
+            return connections().acquire_async(self)
+        return httpx.AsyncClient(transport=self._transport, **own_options())

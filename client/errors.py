@@ -6,7 +6,6 @@
     ├── EpisodeError             this episode cannot take the request
     │   ├── NotResetError        nothing was reset yet
     │   ├── EpisodeDoneError     it has ended
-    │   ├── UnknownEpisodeError  the server no longer has it
     │   └── EpisodeExistsError   its id is taken by a live one
     ├── InvalidRequestError      the request is wrong; sending it again cannot help
     ├── UnservableError          the loaded catalog cannot serve this difficulty or seed
@@ -15,6 +14,7 @@
     ├── ServerUnavailableError   nobody answered before the deadline
     ├── UnexpectedAnswerError    something answered that does not speak this protocol
     └── InfrastructureError      the server failed, not the agent: drop the episode, do not score it
+        └── EpisodeLostError     the server no longer has the episode
 """
 
 from __future__ import annotations
@@ -56,10 +56,6 @@ class EpisodeDoneError(EpisodeError):
     """The episode has ended; reset starts a new one."""
 
 
-class UnknownEpisodeError(EpisodeError):
-    """The server has no such live episode: it expired, was deleted, or the server was restarted."""
-
-
 class EpisodeExistsError(EpisodeError):
     """A live episode has the id that the reset asked for; choose another, or none."""
 
@@ -90,3 +86,7 @@ class UnexpectedAnswerError(EcomEnvError):
 
 class InfrastructureError(EcomEnvError):
     """The server failed, not the agent: drop the episode from training and from success rates."""
+
+
+class EpisodeLostError(InfrastructureError):
+    """The server no longer has the episode: it was restarted, or the episode expired or was deleted; reset again."""

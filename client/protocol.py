@@ -1,6 +1,6 @@
 """The protocol of a client, without any I/O: what to send, how to read the answer, when to try again.
 
-An operation (reset, step, state, end) is a generator. It yields the :class:`Request` to send, receives the
+An operation (reset, step, finish, state, end) is a generator. It yields the :class:`Request` to send, receives the
 :class:`Outcome`, and returns the result of the operation. The two clients only perform requests, so retries, errors and
 the bookkeeping of an episode exist only once.
 
@@ -27,6 +27,7 @@ from ecom_rlve.client.answers import failure_of, is_retried, parse
 from ecom_rlve.client.errors import (
     EcomEnvError,
     EpisodeDoneError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     NotResetError,
@@ -102,22 +103,26 @@ class Session:
         """Start an episode. A live one is ended first, because a client plays one at a time."""
         body = encode(arguments)
         yield from self.end()
-        content = yield from self._submit("/reset", body)
+        content = yield from self._submit(f"{self._prefix}/reset", body)
         self._owned = True
         return self._accept(content)
 
     def step(self, action: Mapping[str, Any] | Action | str) -> Operation[StepResult]:
         """Take one agent turn."""
-        if self.done:
-            raise EpisodeDoneError("the episode has ended; call reset", ErrorCode.EPISODE_DONE)
-        body = encode({"episode_id": self._required_id(), "action": action_fields(action)})
-        content = yield from self._submit("/step", body)
+        body = encode({"episode_id": self._live_id(), "action": action_fields(action)})
+        content = yield from self._submit(f"{self._prefix}/step", body)
+        return self._accept(content)
+
+    def finish(self) -> Operation[StepResult]:
+        """End the episode as with its budget spent."""
+        path = f"/episodes/{quote(self._live_id(), safe='')}/finish"
+        content = yield from self._submit(path, encode({}))
         return self._accept(content)
 
     def state(self) -> Operation[EpisodeState]:
         """Read the conversation so far."""
         request = Request("GET", f"{self._prefix}/state", uuid4().hex, params={"episode_id": self._required_id()})
-        content = yield from exchange(request, self._retry_for)
+        content = yield from self._exchanged(request)
         return parse(EpisodeState, content)
 
     def end(self) -> Operation[None]:
@@ -132,30 +137,42 @@ class Session:
         """Leave the episode to another process. It can still be played from here, but is not ended from here."""
         self._owned = False
 
+    def _live_id(self) -> str:
+        if self.done:
+            raise EpisodeDoneError("the episode has ended; call reset", ErrorCode.EPISODE_DONE)
+        return self._required_id()
+
     def _required_id(self) -> str:
         if self.episode_id is None:
             raise NotResetError("no episode is being played; call reset first", ErrorCode.NOT_RESET)
         return self.episode_id
 
     def _submit(self, path: str, body: bytes) -> Operation[bytes]:
-        """Send a reset or a step. If the same one was sent last and got no answer, it keeps its request id."""
-        path = self._prefix + path
+        """Send what may be applied only once. If the same was sent last and got no answer, it keeps its request id."""
         if self._pending is None or self._pending[0] != body or self._pending[1].path != path:
             fields: dict[str, Any] = json.loads(body)
             request_id = str(fields.get("request_id") or uuid4().hex)
             self._pending = body, Request("POST", path, request_id, encode(fields | {"request_id": request_id}))
         try:
-            content = yield from exchange(self._pending[1], self._retry_for)
+            content = yield from self._exchanged(self._pending[1])
         except (ServerUnavailableError, UnexpectedAnswerError):
             raise
         except EcomEnvError:
             self._pending = None
             raise
-        self._pending = None
         return content
+
+    def _exchanged(self, request: Request) -> Operation[bytes]:
+        try:
+            return (yield from exchange(request, self._retry_for))
+        except EpisodeLostError:
+            self._owned = False
+            raise
 
     def _accept(self, content: bytes) -> StepResult:
         response = parse(StepResponse, content)
+        # Not before: an answer that cannot be read is fetched again, and the step not taken twice.
+        self._pending = None
         self.episode_id, self.done = response.observation.episode_id, response.done
         if response.done and response.reward is None:
             why = response.observation.infra_error or "the server failed"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
+
+from ecom_rlve.envs.written_numbers import ReadsNumbers
 
 Own = TypeVar("Own", bound="Answer")
 
 
-class Answer(BaseModel):
+class Answer(ReadsNumbers):
     """Base of every environment's answer; unknown fields are refused."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)

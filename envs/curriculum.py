@@ -1,4 +1,4 @@
-"""The adaptive curriculum of RLVE: one frontier per environment and style that climbs with success (SPEC §8)."""
+"""The adaptive curriculum of RLVE: a frontier per environment, style and format that climbs with success (SPEC §8)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from ecom_rlve.models import Style
+from ecom_rlve.models import Format, Style
 from ecom_rlve.streams import stream
 
-Key = tuple[str, Style]
-"""Environment and style: the two styles are never mixed."""
+Key = tuple[str, Style, Format]
+"""Environment, style and how raw text is read: neither styles nor formats are ever mixed."""
 
 
 class CurriculumParameters(BaseModel):
@@ -32,7 +32,7 @@ class CurriculumParameters(BaseModel):
 
 @dataclass(slots=True)
 class Frontier:
-    """Where one environment stands in one style."""
+    """Where one environment stands in one style and format."""
 
     level: int = 0
     correct: Fraction = Fraction(0)
@@ -49,24 +49,33 @@ class Curriculum:
         self.parameters = parameters or CurriculumParameters()
         self._frontiers: dict[Key, Frontier] = {}
 
-    def frontier(self, env_id: str, style: Style) -> int:
+    def frontier(self, env_id: str, style: Style, format: Format) -> int:
         """Return the highest difficulty that is drawn."""
-        return self._at(env_id, style).level
+        return self._at(env_id, style, format).level
 
-    def draw(self, env_id: str, style: Style, seed: int) -> int:
+    def draw(self, env_id: str, style: Style, format: Format, seed: int) -> int:
         """Return the difficulty of an episode, uniform over the window below the frontier; a function of the seed."""
-        high = self.frontier(env_id, style)
+        high = self.frontier(env_id, style, format)
         low = max(0, high - self.parameters.window + 1)
         return int(stream(seed, "difficulty", env_id, style).integers(low, high + 1))
 
-    def count(self, env_id: str, style: Style, difficulty: int, seed: int, success: Fraction, highest: int) -> None:
+    def count(
+        self,
+        env_id: str,
+        style: Style,
+        format: Format,
+        difficulty: int,
+        seed: int,
+        success: Fraction,
+        highest: int,
+    ) -> None:
         """Count the end of an episode whose difficulty this curriculum drew.
 
         ``success`` is 1 for a correct episode, 0 otherwise, the share of correct intents in a journey. Only episodes
         at the frontier count; ``highest`` is the most difficult level that the catalog can serve: the frontier stops
         there.
         """
-        frontier = self._at(env_id, style)
+        frontier = self._at(env_id, style, format)
         if difficulty != frontier.level:
             return
         frontier.correct += success
@@ -76,7 +85,7 @@ class Curriculum:
         if frontier.counted < rules.tau_num or len(frontier.seeds) < rules.least_seeds:
             return
         climbs = frontier.correct >= Fraction(str(rules.tau_acc)) * frontier.counted
-        self._frontiers[env_id, style] = Frontier(min(frontier.level + climbs, max(0, highest)))
+        self._frontiers[env_id, style, format] = Frontier(min(frontier.level + climbs, max(0, highest)))
 
     def export(self) -> dict[str, Any]:
         """Return the whole state as plain JSON; :meth:`restore` takes it."""
@@ -86,12 +95,13 @@ class Curriculum:
                 {
                     "env_id": env_id,
                     "style": style,
+                    "format": format,
                     "level": frontier.level,
                     "correct": str(frontier.correct),
                     "counted": frontier.counted,
                     "seeds": sorted(frontier.seeds),
                 }
-                for (env_id, style), frontier in sorted(self._frontiers.items())
+                for (env_id, style, format), frontier in sorted(self._frontiers.items())
             ],
         }
 
@@ -101,7 +111,9 @@ class Curriculum:
         try:
             curriculum = cls(CurriculumParameters.model_validate(state["parameters"]))
             for entry in state["frontiers"]:
-                curriculum._frontiers[str(entry["env_id"]), entry["style"]] = Frontier(
+                # An export that names no format is older than the lenient one.
+                key = str(entry["env_id"]), entry["style"], entry.get("format", "strict")
+                curriculum._frontiers[key] = Frontier(
                     int(entry["level"]),
                     Fraction(entry["correct"]),
                     int(entry["counted"]),
@@ -111,5 +123,5 @@ class Curriculum:
             raise ValueError(f"this is no exported curriculum: {error!r}") from None
         return curriculum
 
-    def _at(self, env_id: str, style: Style) -> Frontier:
-        return self._frontiers.setdefault((env_id, style), Frontier())
+    def _at(self, env_id: str, style: Style, format: Format) -> Frontier:
+        return self._frontiers.setdefault((env_id, style, format), Frontier())

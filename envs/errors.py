@@ -7,6 +7,7 @@ EnvsError
 ├── GenerationError          no goal could be drawn within the redraw limit
 ├── ActionError              the client (not the model) sent an action this episode cannot take
 └── EpisodeDoneError         the episode has ended
+FormatFailureError           the model's output is no action: ends the episode, never an exception a client sees
 EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/contract/check.py``)
 DomainError                  the store says no: an ordinary tool result, never an exception a client sees
 TraceMismatchError           a recorded episode, played again, is another one
@@ -43,6 +44,10 @@ class ActionError(EnvsError):
 
 class EpisodeDoneError(EnvsError):
     """A step was asked of an episode that has ended."""
+
+
+class FormatFailureError(Exception):
+    """The model's output cannot be read as an action; the message says why."""
 
 
 class EnvironmentFaultError(AssertionError):

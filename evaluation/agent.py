@@ -26,8 +26,9 @@ def one_at_a_time(action: Action, style: str) -> Action:
     """Return the part of an action that a tool-at-a-time client sends next.
 
     In style ``tool`` only the first of several calls is sent, and the turn stays open. Then the agent is asked again.
+    The last of them closes the turn, unless the action says otherwise.
     """
     calls = action.get("tool_calls") or []
-    if style != "tool" or len(calls) < 2:
+    if style != "tool" or not calls:
         return action
-    return {"tool_calls": calls[:1], "end_turn": False}
+    return {"end_turn": True, **action} if len(calls) == 1 else {"tool_calls": calls[:1], "end_turn": False}

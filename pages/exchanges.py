@@ -47,6 +47,18 @@ END: Keep = {
 }
 
 
+CHAT: dict[str, Any] = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "call_1", "type": "function", "function": {"name": "cart_view", "arguments": "{}"}}],
+}
+NO_ENVELOPES: tuple[dict[str, Any], ...] = (
+    {"action": {"assistant_message": "Hello"}},
+    {"message": "Hello"},
+    {"type": "call_tool", "tool_name": "cart_view", "arguments": {}},
+)
+
+
 @contextmanager
 def live(shop: Shop, **changes: Any) -> Iterator[str]:
     """Serve ``shop`` on a free port for as long as the block lasts, and yield the URL."""
@@ -138,6 +150,11 @@ def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
         },
         **dict.fromkeys(("reward", "done", "metadata")),
     }
+    for named in ({"episode_id": "e3"}, {"episode_id": "e4", "run_id": "crashed"}):
+        http.post("/reset", json={**play.reset, **named}).raise_for_status()
+    chat = exchange(
+        http, "POST", "/step", {"episode_id": "e3", "action": CHAT}, {"observation": {"tool_results": None}}
+    )
     first = exchange(http, "POST", "/reset", reset, opening)
     once = exchange(http, "POST", "/step", step, whole_step)
     again = exchange(http, "POST", "/step", step, whole_step)
@@ -166,6 +183,15 @@ def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
             exchange(http, "POST", "/reset", {"difficulty": 21}),
         ),
         "delete": fenced(exchange(http, "DELETE", "/episodes/e1")),
+        "chat": fenced(chat),
+        "envelope": fenced(
+            *(exchange(http, "POST", "/step", {"episode_id": "e3", "action": action}) for action in NO_ENVELOPES)
+        ),
+        "finish": fenced(exchange(http, "POST", "/episodes/e3/finish", {}, END)),
+        "run": fenced(
+            exchange(http, "GET", "/episodes?run_id=crashed"),
+            exchange(http, "DELETE", "/episodes?run_id=crashed"),
+        ),
         "frames": frames(url, play),
     }
 

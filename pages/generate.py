@@ -77,7 +77,8 @@ def tools_page() -> str:
         "# Tools\n",
         'A call is `{"name": …, "args": {…}}`. Dots in names read as underscores (`catalog.search`). An unknown tool, '
         "an unknown argument or a value outside its type or bounds is a format failure: it ends the episode with "
-        "reward -1. A domain error is a result: `error` says what was wrong, `code` is one of those listed here, and "
+        "reward -1. A number may be written as a string. A domain error is a result: `error` says what was wrong, "
+        "`code` is one of those listed here, and "
         "the episode goes on. *Reads* leave the store and the cart as they are; what a read shows counts as shown.\n",
     ]
     parts += [_tool(tool, offered[name]) for name, tool in TOOLS.items()]

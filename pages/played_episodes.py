@@ -83,7 +83,7 @@ def tool_by_tool(play: Play) -> Play:
         if "assistant_message" in action:
             actions.append({"assistant_message": action["assistant_message"]})
         elif number == len(play.actions) - 2:
-            del actions[-1]["end_turn"]
+            actions[-1]["end_turn"] = True
     actions.append({"tool_calls": [{"name": "submit_answer", "args": {}}]})
     return Play(play.difficulty, play.seed, tuple(actions), "tool", play.wanted)
 

@@ -96,7 +96,7 @@ class Runs:
         share = Fraction(0) if result is None else Fraction(result.correct_share)
         highest = episode.environment.max_difficulty(self._shop)
         curriculum = self.curriculum(run_id)
-        curriculum.count(spec.env_id, spec.style, spec.difficulty, spec.seed, share, highest)
+        curriculum.count(spec.env_id, spec.style, spec.format, spec.difficulty, spec.seed, share, highest)
 
     def _drawn(self, request: ResetRequest, fixed: str | None) -> Assignment:
         seed = secrets.randbelow(SEEDS) if request.seed is None else request.seed
@@ -104,12 +104,12 @@ class Runs:
         env_id = fixed or choose_environment(
             request.collection, seed, lambda each: each.max_difficulty(self._shop) >= least
         )
-        spec = EpisodeSpec(
-            env_id, request.difficulty or 0, seed, request.split, request.style, tuple(sorted(request.axes.items()))
-        )
+        axes = tuple(sorted(request.axes.items()))
+        spec = EpisodeSpec(env_id, request.difficulty or 0, seed, request.split, request.style, axes, request.format)
         run_id = None
         if request.difficulty is None:
-            spec = replace(spec, difficulty=self.curriculum(request.run_id).draw(env_id, request.style, seed))
+            drawn = self.curriculum(request.run_id).draw(env_id, spec.style, spec.format, seed)
+            spec = replace(spec, difficulty=drawn)
             run_id = request.run_id if request.split == "train" and not request.axes else None
         dealt = self._deal(spec) if request.seed is None else None
         return Assignment(spec if dealt is None else replace(spec, seed=dealt), run_id)
@@ -134,7 +134,7 @@ def _named_environment(request: ResetRequest, env: str | None) -> str | None:
 
 def _require_agreement(request: ResetRequest, fixed: str | None, spec: EpisodeSpec) -> None:
     given: dict[str, object] = {"env_id": fixed, "difficulty": request.difficulty, "seed": request.seed}
-    given |= {name: getattr(request, name) for name in ("split", "style") if name in request.model_fields_set}
+    given |= {name: getattr(request, name) for name in ("split", "style", "format") if name in request.model_fields_set}
     if "axes" in request.model_fields_set:
         given["axes"] = tuple(sorted(request.axes.items()))
     for name, value in given.items():

@@ -22,7 +22,8 @@ from ecom_rlve.envs.customer.model.errors import VoiceError
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.trace import play_again, trace_of
+from ecom_rlve.envs.episode.log import FINISH
+from ecom_rlve.envs.episode.trace import play_again, take, trace_of
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
@@ -144,6 +145,10 @@ class Service:
             record.in_flight -= 1
             self.sessions.touch(record)
 
+    async def finish(self, record: Record, request_id: str | None = None) -> str:
+        """End an episode as with its budget spent and return the answer; as :meth:`step` otherwise."""
+        return await self.step(record, FINISH, request_id)
+
     async def state(self, record: Record) -> str:
         """Return the conversation so far."""
         record.in_flight += 1
@@ -215,6 +220,7 @@ class Service:
                 self.runs.give_back(request)
                 raise
             record.counts_for = None if self.settings.disclose_acts else assignment.run_id
+            record.run_id = request.run_id
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -237,7 +243,7 @@ class Service:
     def _count(self, record: Record) -> None:
         """Let the run count an episode that ended, or was given up after its first step; once."""
         run_id = record.counts_for
-        if run_id is not None and (record.episode.done or record.episode.log.steps):
+        if run_id is not None and record.episode.log.taken:
             record.counts_for = None
             self.runs.count(run_id, record.episode)
 
@@ -280,7 +286,7 @@ class Service:
     def _apply(self, record: Record, action: Mapping[str, Any], understood: Understood) -> None:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
-        record.episode.step(action, understood)
+        take(record.episode, action, understood)
 
     async def _word(self, record: Record) -> VoiceError | None:
         """Put a voice's words into the latest observation; return why the episode must end, where it must."""

@@ -41,6 +41,7 @@ class Record:
         "owner",
         "reset_answer",
         "reset_id",
+        "run_id",
         "used_at",
     )
 
@@ -56,6 +57,8 @@ class Record:
         self.answers: dict[str, StoredAnswer] = {}
         self.counts_for: str | None = None
         """The run that has yet to count the episode; None if none has to, or it is done."""
+        self.run_id: str | None = None
+        """The run whose episode this is, whether it counts or not."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
@@ -221,6 +224,11 @@ class Sessions:
             if self._ended.pop(record.episode_id, None) is None:
                 self._free_place(record)
             self._forget_reset_id(record)
+
+    def live_of(self, run_id: str) -> list[Record]:
+        """Return the live episodes of a run, oldest first."""
+        self.reap()
+        return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
 
     def reap(self) -> int:
         """Forget every expired episode; return how many."""

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
+
 MAX_RAW = 80
 """So many characters of a raw text are kept."""
 
@@ -23,7 +25,8 @@ class Stated(NamedTuple, Generic[T]):
     def told(self, names: Mapping[str, str]) -> str:
         """Return "key: raw text", cut; ``names`` are the source's own names of keys, where they differ."""
         raw = " > ".join(map(str, self.raw)) if isinstance(self.raw, list) else str(self.raw)
-        return f"{names.get(self.key, self.key)}: {raw[:MAX_RAW]}".encode("utf-8", "replace").decode()
+        told = f"{names.get(self.key, self.key)}: {raw[:MAX_RAW]}".encode("utf-8", "replace").decode()
+        return without_control_tokens(told)
 
 
 @dataclass(frozen=True, slots=True)

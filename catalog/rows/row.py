@@ -20,6 +20,7 @@ from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Product
 from ecom_rlve.catalog.rows.brands import brand_of
+from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 from ecom_rlve.catalog.rows.measures import numeric_attributes
 from ecom_rlve.catalog.rows.provenance import Details, Stated
 from ecom_rlve.catalog.rows.reading import Reading
@@ -137,7 +138,7 @@ def _leaf(row: Mapping[str, object], title: str, description: str) -> Stated[Lea
     path = [clean_text(element) for element in _texts(row.get("categories"))]
     if any(map(is_mojibake, path)):
         path = []
-    main = _text(row.get("main_category")) or None
+    main = without_control_tokens(_text(row.get("main_category"))) or None
     leaf, key = leaf_and_origin(title, path, main, description)
     raws: dict[str, object] = {"title": title, "categories": path, "main_category": main, "description": description}
     return Stated(leaf, key, raws[key])

@@ -1,9 +1,11 @@
-"""Product texts made fit to show: without markup, entities and odd spaces, and otherwise unchanged."""
+"""Product texts made fit to show: without markup, control tokens, entities and odd spaces, and otherwise unchanged."""
 
 from __future__ import annotations
 
 import html
 import re
+
+from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 
 MAX_TITLE = 200
 """Longest title shown, in characters."""
@@ -18,15 +20,18 @@ _BEYOND_LATIN = re.compile("[^\x00-\u024f\u2010-\u2033\u2122]")
 
 
 def clean_text(raw: str) -> str:
-    """Return the text without markup, entities decoded, white space collapsed; lone surrogates become ``?``.
+    """Return the text without markup and chat-control tokens, entities decoded, white space collapsed.
+
+    Lone surrogates become ``?``.
 
     >>> clean_text("<p>Soft &amp; warm</p>  < 2 kg")
     'Soft & warm < 2 kg'
     """
-    text = html.unescape(raw)
+    text = without_control_tokens(html.unescape(raw))
     text = _TAG.sub(" ", _HIDDEN.sub(" ", text))
     text = _CONTROL.sub("", text).encode("utf-8", "replace").decode()
-    return " ".join(text.split())
+    # Once more: what went before may have stood between the parts of a token.
+    return " ".join(without_control_tokens(text).split())
 
 
 def cap_title(title: str) -> str:

@@ -1,35 +1,29 @@
 """Reading an agent's action: structured objects and raw model text, to one checked form (SPEC §2.2).
 
 Two kinds of mistake are kept apart. A *format failure* is the model's: it ends the episode. An :class:`ActionError`
-is the client's: it costs nothing.
+is the client's: it costs nothing. The envelope of a structured action is the client's, all else the model's.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from ecom_rlve.envs.answer import Answer
+from ecom_rlve.envs.episode.reading.call_syntaxes import as_call, lenient_fields
+from ecom_rlve.envs.episode.reading.envelope import AskedCall, Envelope, EnvelopeError, name_of_call, read_envelope
+from ecom_rlve.envs.episode.reading.raw_text import MAX_TEXT, loads, strict_fields, visible
 from ecom_rlve.envs.errors import ActionError
+from ecom_rlve.envs.errors import FormatFailureError as FormatFailureError
 from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.models import Style
-
-MAX_TEXT = 200_000
-"""Longest raw model text that is read, in characters."""
-
+from ecom_rlve.models import Format, Style, ToolResult
 
 MAX_QUESTIONS = 8
 """Most ``ask_user`` calls of an action: they cost no call, but the customer reads every one."""
-
-
-class FormatFailureError(Exception):
-    """The model's output cannot be read as an action; the message says why."""
 
 
 class Call(NamedTuple):
@@ -37,6 +31,8 @@ class Call(NamedTuple):
 
     tool: Tool[Any]
     args: Args
+    id: str | None = None
+    """The client's own, for the result; None where it has none."""
 
 
 class ParsedAction(NamedTuple):
@@ -58,125 +54,101 @@ class Grammar:
     """The environment's answer model; every one has ``done``."""
     b_tool: int
     style: Style
+    format: Format = "strict"
+    """How raw text is read."""
 
-
-_FIELDS = {"assistant_message", "tool_calls", "answer", "end_turn", "metadata"}
-_CALL_FIELDS = {"name", "args", "arguments"}
-_THINK = re.compile(r"\A\s*<think>.*?</think>\s*", re.DOTALL)
-_FENCE = "```"
-_SURROGATE = "\\ud"
-_LANGUAGE = re.compile(r"[a-zA-Z]*")
-_CALL_OPENS, _CALL_CLOSES = "<tool_call>", "</tool_call>"
+    def schemas(self, tool: str) -> Mapping[str, Any]:
+        """Return the JSON schemas of a tool's arguments by name; empty for one that is not on offer."""
+        if tool not in self.tools:
+            return {}
+        schemas: Mapping[str, Any] = self.tools[tool].schema["function"]["parameters"]["properties"]
+        return schemas
 
 
 def parse(action: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
     """Return the checked form of an action.
 
-    Raises :class:`FormatFailureError` for the model's mistakes and :class:`ActionError` for the client's.
+    Raises:
+        FormatFailureError: a mistake of the model's.
+        ActionError: a mistake of the client's.
     """
     raw = action.get("text")
-    if raw is None:
-        if grammar.style == "turn" and action.get("end_turn") is False:
-            raise ActionError("end_turn=false belongs to style 'tool'; this episode's style is 'turn'")
-        # A text of null is no text.
-        fields = {key: value for key, value in action.items() if key != "text"} if "text" in action else action
-        return _structured(fields, grammar)
+    if raw is not None:
+        return _checked(_of_text(raw, action, grammar), grammar)
+    # A text of null is no text.
+    fields = {key: value for key, value in action.items() if key != "text"} if "text" in action else action
+    try:
+        envelope = read_envelope(fields)
+    except EnvelopeError as error:
+        raise ActionError(str(error)) from None
+    if grammar.style == "turn" and envelope.end_turn is False:
+        raise ActionError("end_turn=false belongs to style 'tool'; this episode's style is 'turn'")
+    return _checked(envelope, grammar)
+
+
+def may_scan(action: Mapping[str, Any], tools: Mapping[str, Tool[Any]]) -> bool:
+    """Tell whether applying an action may scan the catalog; True too where only parsing it would tell."""
+    calls = action.get("tool_calls") or ()
+    if action.get("text") is not None or not isinstance(calls, list | tuple):
+        return True
+    names = map(name_of_call, calls)
+    return any(isinstance(name, str) and (name not in tools or tools[name].is_heavy) for name in names)
+
+
+def result_of(call: Call, **found: Any) -> ToolResult:
+    """Return the result of a call, under its own id where it has one."""
+    return ToolResult(name=call.tool.name, **({"tool_call_id": call.id} if call.id else {}), **found)
+
+
+def _of_text(raw: Any, action: Mapping[str, Any], grammar: Grammar) -> Envelope:
     if not isinstance(raw, str):
         raise ActionError("text must be a string: the model's raw output")
     if set(action) - {"text", "metadata"}:
         raise ActionError("send either text or the structured fields, not both")
-    return _structured(_from_text(raw), grammar)
-
-
-def _from_text(raw: str) -> dict[str, Any]:
     if len(raw) > MAX_TEXT:
         raise FormatFailureError(f"the output is longer than {MAX_TEXT} characters")
-    text = _unfenced(_THINK.sub("", raw, count=1).strip())
-    if text.startswith("{"):
-        loaded = _json(text)
-        if not isinstance(loaded, dict):
-            raise FormatFailureError("the output is not a JSON object")
-        if "text" in loaded:
-            raise FormatFailureError("unknown field 'text'")
-        return loaded
-    message, blocks = _call_blocks(text)
-    if not blocks:
-        raise FormatFailureError("the output holds neither a JSON object nor a <tool_call> block")
-    return {"assistant_message": message, "tool_calls": [_json(block) for block in blocks]}
-
-
-def _unfenced(text: str) -> str:
-    """Return the text inside the one code fence around it, or the text itself; in linear time, unlike a pattern."""
-    opening, _, body = text.partition("\n")
-    is_fenced = opening.startswith(_FENCE) and body.endswith(_FENCE)
-    if not is_fenced or not _LANGUAGE.fullmatch(opening.removeprefix(_FENCE).strip()):
-        return text
-    return body.removesuffix(_FENCE).strip()
-
-
-def _call_blocks(text: str) -> tuple[str, list[str]]:
-    """Return the words around the ``<tool_call>`` blocks of a text, and what is inside each; in linear time."""
-    words: list[str] = []
-    blocks: list[str] = []
-    at = 0
-    while (start := text.find(_CALL_OPENS, at)) >= 0:
-        end = text.find(_CALL_CLOSES, start)
-        if end < 0:
-            raise FormatFailureError("a <tool_call> block is not closed")
-        words.append(text[at:start])
-        blocks.append(text[start + len(_CALL_OPENS) : end])
-        at = end + len(_CALL_CLOSES)
-    words.append(text[at:])
-    return " ".join(words).strip(), blocks
-
-
-def _json(text: str) -> Any:
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
-        if _SURROGATE in text.casefold():
-            # A lone half of a character is no text: nothing could be written of it.
-            json.dumps(value, ensure_ascii=False).encode()
-        return value
-    except (ValueError, RecursionError) as error:
-        raise FormatFailureError(f"the output is not valid JSON: {error}") from None
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _structured(fields: Mapping[str, Any], grammar: Grammar) -> ParsedAction:
-    if not _FIELDS.issuperset(fields):
-        first = _short(min(set(fields) - _FIELDS, key=str))
-        raise FormatFailureError(f"unknown field {first!r}; an action has {', '.join(sorted(_FIELDS))}")
-    message = fields.get("assistant_message")
-    if message is None:
-        message = ""
-    if not isinstance(message, str):
-        raise FormatFailureError("assistant_message must be a string")
-    end_turn = fields.get("end_turn", True)
-    if not isinstance(end_turn, bool):
-        raise FormatFailureError("end_turn must be true or false")
-    if grammar.style == "turn" and not end_turn:
+        envelope = read_envelope(_fields_in(visible(raw), grammar))
+    except EnvelopeError as error:
+        raise FormatFailureError(str(error)) from None
+    if grammar.style == "turn" and envelope.end_turn is False:
         raise FormatFailureError("end_turn=false is not on offer in this episode")
-    raw_calls = fields.get("tool_calls")
-    if raw_calls is not None and not isinstance(raw_calls, list):
-        raise FormatFailureError("tool_calls must be a list")
+    return envelope
+
+
+def _fields_in(text: str, grammar: Grammar) -> Mapping[str, Any]:
+    if grammar.format == "strict":
+        return strict_fields(text)
+    try:
+        return as_call(strict_fields(text))
+    except FormatFailureError:
+        fields = lenient_fields(text, grammar.schemas)
+        if fields is None:
+            raise
+        return fields
+
+
+def _checked(envelope: Envelope, grammar: Grammar) -> ParsedAction:
     calls: list[Call] = []
-    answer = _answer(fields.get("answer"), grammar)
-    for name, args in map(_named, raw_calls or []):
-        if name == SUBMIT_ANSWER and grammar.style == "tool":
+    answer = _answer(envelope.answer, grammar)
+    for asked in envelope.calls:
+        args = _args(asked)
+        if asked.name == SUBMIT_ANSWER and grammar.style == "tool":
             if answer is not None:
                 raise FormatFailureError("two answers in one action")
             answer = _answer({"done": True, **args}, grammar)
         else:
-            calls.append(_call(name, args, grammar))
+            calls.append(_call(asked, args, grammar))
     free = sum(call.tool.is_free for call in calls)
     if len(calls) - free > grammar.b_tool:
         raise FormatFailureError(f"more than {grammar.b_tool} tool calls in one action")
     if free > MAX_QUESTIONS:
         raise FormatFailureError(f"more than {MAX_QUESTIONS} questions in one action")
-    return ParsedAction(message, tuple(calls), answer, end_turn)
+    end_turn = envelope.end_turn
+    if end_turn is None:
+        # Calls alone leave the turn of a tool-at-a-time client open.
+        end_turn = grammar.style == "turn" or not calls or bool(envelope.message) or answer is not None
+    return ParsedAction(envelope.message, tuple(calls), answer, end_turn)
 
 
 def _answer(raw: Any, grammar: Grammar) -> Answer | None:
@@ -190,42 +162,34 @@ def _answer(raw: Any, grammar: Grammar) -> Answer | None:
         raise FormatFailureError(f"answer: {_first(error)}") from None
 
 
-def _named(raw: Any) -> tuple[str, dict[str, Any]]:
-    if not isinstance(raw, dict) or not isinstance(raw.get("name"), str):
-        raise FormatFailureError("a tool call is an object with a name and args")
-    if not _CALL_FIELDS.issuperset(raw) or ("args" in raw and "arguments" in raw):
-        raise FormatFailureError("a tool call holds name and args (or arguments), nothing else")
-    args = raw.get("args", raw.get("arguments"))
-    if isinstance(args, str) and "arguments" in raw:
-        args = _json(args)
+def _args(asked: AskedCall) -> dict[str, Any]:
+    args = asked.args
+    if isinstance(args, str) and asked.is_encoded:
+        args = loads(args)
     if args is None:
-        args = {}
+        return {}
     if not isinstance(args, dict):
-        raise FormatFailureError(f"args of {raw['name'][:64]!r} must be an object")
-    return raw["name"].replace(".", "_"), args
+        raise FormatFailureError(f"args of {asked.name[:64]!r} must be an object")
+    return args
 
 
-def _call(name: str, args: dict[str, Any], grammar: Grammar) -> Call:
-    tool = grammar.tools.get(name)
+def _call(asked: AskedCall, args: dict[str, Any], grammar: Grammar) -> Call:
+    tool = grammar.tools.get(asked.name)
     if tool is None:
-        raise FormatFailureError(f"no tool {name[:64]!r} here; there are {', '.join(grammar.tools)}")
+        raise FormatFailureError(f"no tool {asked.name[:64]!r} here; there are {', '.join(grammar.tools)}")
     for given, meant in tool.aliases:
         if given in args and meant not in args:
             args = {meant if key == given else key: value for key, value in args.items()}
     try:
-        return Call(tool, tool.args.model_validate(args))
+        return Call(tool, tool.args.model_validate(args), asked.id)
     except ValidationError as error:
-        raise FormatFailureError(f"{name}: {_first(error)}") from None
+        raise FormatFailureError(f"{asked.name}: {_first(error)}") from None
 
 
 def _first(error: ValidationError) -> str:
     found = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    where = ".".join(_short(part) for part in found["loc"])
+    where = ".".join(str(part)[:64] for part in found["loc"])
     return f"{where or 'it'}: {found['msg']}"
-
-
-def _short(part: int | str) -> str:
-    return str(part)[:64]
 
 
 def batches(calls: tuple[Call, ...], room: int, b_tool: int) -> Iterator[tuple[Call, ...]]:

@@ -15,23 +15,25 @@ from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Underst
 from ecom_rlve.envs.customer.voice import Spoken, Utterance
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.episode.action import Call, FormatFailureError, Grammar, ParsedAction, batches, parse
+from ecom_rlve.envs.episode.action import Call, Grammar, ParsedAction, batches, may_scan, parse, result_of
 from ecom_rlve.envs.episode.instructions import instructions, tool_schemas
-from ecom_rlve.envs.episode.log import Log, Step
+from ecom_rlve.envs.episode.log import FINISH, Log, Step
 from ecom_rlve.envs.episode.observation import fitted
-from ecom_rlve.envs.episode.reward import Turns, compose
+from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
 from ecom_rlve.envs.episode.utterances import Question, Told, earlier_lines, questions_to_read, utterances_of
 from ecom_rlve.envs.episode.verdict import episode_verdict, judged
 from ecom_rlve.envs.errand import Intent
-from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError
+from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError, FormatFailureError
 from ecom_rlve.envs.language.acts import Act, ActKind
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import (
+    EVERYTHING,
     EpisodeMetadata,
     EpisodeResult,
     EpisodeState,
+    Format,
     Observation,
     Split,
     Style,
@@ -52,6 +54,8 @@ class EpisodeSpec:
     style: Style = "turn"
     axes: tuple[tuple[str, float], ...] = ()
     """Overrides of single axes, by name."""
+    format: Format = "strict"
+    """How raw text is read; nothing else depends on it."""
 
 
 @dataclass(slots=True)
@@ -74,7 +78,7 @@ class Episode:
         spec: EpisodeSpec,
         episode_id: str,
         *,
-        include: tuple[str, ...] = ("tools", "instructions"),
+        include: tuple[str, ...] = EVERYTHING,
         disclose: bool = False,
         reveal_goal: bool = False,
         simulator: str = "template",
@@ -102,9 +106,8 @@ class Episode:
         self.conversation = Conversation(self.scenario.intents)
         self.t_max = self.scenario.turn_budget
         self._voice = TemplateVoice(self.scenario, streams)
-        self._grammar = Grammar(
-            self.environment.about.tools, self.environment.about.answer, self.axes.b_tool, spec.style
-        )
+        about = self.environment.about
+        self._grammar = Grammar(about.tools, about.answer, self.axes.b_tool, spec.style, spec.format)
         self._reveal_goal = reveal_goal
         self._simulator = simulator
         self.done = False
@@ -148,6 +151,7 @@ class Episode:
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
+            format=spec.format,
             axes=dict(spec.axes),
             version=f"{__version__}/{self.environment.about.version}",
             catalog=self._shop.catalog.fingerprint,
@@ -206,12 +210,7 @@ class Episode:
 
     def is_heavy(self, action: Mapping[str, Any]) -> bool:
         """Tell whether applying an action may scan the catalog; True too where only parsing it would tell."""
-        calls = action.get("tool_calls") or ()
-        if "text" in action or not isinstance(calls, list | tuple):
-            return True
-        names = (call.get("name") for call in calls if isinstance(call, dict))
-        tools = self._grammar.tools
-        return any(isinstance(name, str) and (name not in tools or tools[name].is_heavy) for name in names)
+        return may_scan(action, self._grammar.tools)
 
     def unclear(self, action: Mapping[str, Any]) -> tuple[Question, ...]:
         """Return what an action asks that the rules cannot read, for a model that may; changes nothing."""
@@ -239,6 +238,15 @@ class Episode:
         self.log.steps.append(Step(action, observation, understood))
         return observation
 
+    def finish(self) -> Observation:
+        """End the episode as with its budget spent; nothing is said. Raises ``EpisodeDoneError`` after the end."""
+        if self.done:
+            raise EpisodeDoneError("the episode has ended; reset starts a new one")
+        self._told = []
+        observation = self._finish(Termination.TURN_BUDGET, [], reason=FINISHED)
+        self.log.steps.append(Step(FINISH, observation))
+        return observation
+
     def solve(self) -> dict[str, Any]:
         """Return the next action of an agent that knows the goal; it acts through the tools like any other."""
         action = self.intent.errand.solve(self.intent)
@@ -251,7 +259,7 @@ class Episode:
         spec = self.spec
         return EpisodeState(
             episode_id=self.id,
-            step_count=len(self.log.steps),
+            step_count=self.log.taken,
             turn=self.turns,
             done=self.done,
             env_id=self.environment.about.id,
@@ -259,6 +267,7 @@ class Episode:
             seed=spec.seed,
             split=spec.split,
             style=spec.style,
+            format=spec.format,
             messages=self.log.messages(),
         )
 
@@ -276,8 +285,8 @@ class Episode:
             "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,
         }
-        if "instructions" in include:
-            fields["instructions"] = instructions(self.environment, self.axes, self.t_max, self.spec.style)
+        if text := instructions(self.environment, self.axes, self.t_max, self.spec.style, include):
+            fields["instructions"] = text
         if "tools" in include:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)
         if disclose:
@@ -324,9 +333,9 @@ class Episode:
 
     def _call(self, call: Call) -> ToolResult:
         try:
-            return ToolResult(name=call.tool.name, result=call.tool.run(self.world, call.args))
+            return result_of(call, result=call.tool.run(self.world, call.args))
         except DomainError as refusal:
-            return ToolResult(name=call.tool.name, error=str(refusal), code=refusal.code)
+            return result_of(call, error=str(refusal), code=refusal.code)
 
     def _close(self, message: str, answer: Answer | None) -> Termination | None:
         """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
@@ -354,20 +363,14 @@ class Episode:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None
 
-    def _finish(
-        self,
-        termination: Termination,
-        results: list[ToolResult],
-        reason: str | None = None,
-    ) -> Observation:
+    def _finish(self, termination: Termination, results: list[ToolResult], reason: str | None = None) -> Observation:
         self.done = True
         if termination is Termination.FORMAT_FAILURE:
             self.turns += 1
         verdict = episode_verdict(self.conversation)
-        turns = Turns(self.turns, self.customer_caused, self.t_max)
-        result = compose(verdict, turns, self.world.shown_ids(), termination, self.spec.style)
-        if reason is not None:
-            result.reason = reason
+        turns = Turns(self.turns, self.customer_caused, self.t_max, is_cut_short=reason == FINISHED)
+        spec = self.spec
+        result = compose(verdict, turns, self.world.shown_ids(), termination, spec.style, spec.format, reason)
         self.result = result
         if self._reveal_goal:
             result.goal = self.goal_json()

@@ -9,38 +9,60 @@ from typing import Any
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
-from ecom_rlve.models import Style
+from ecom_rlve.models import EVERYTHING, Style
 
+_JOB = "You are a shop's assistant. "
+_FORMAT_BEGINS = "Each reply is one "
 _FORMAT = {
     "turn": (
-        "Each reply is one turn and one JSON object: "
-        '{{"assistant_message": "…", "tool_calls": [{{"name": "…", "args": {{…}}}}], "answer": null}}. '
-        "At most {b_tool} tool calls a turn; calls run in order and you see their results in the next turn. "
+        f'{_FORMAT_BEGINS}turn and one JSON object: {{"assistant_message": "…", '
+        '"tool_calls": [{"name": "…", "args": {…}}], "answer": null}. '
+        "Calls run in order and you see their results in the next turn. "
         "Say something to the customer in assistant_message only when you need to. "
         "To finish, give the answer object instead of null. "
     ),
     "tool": (
-        "Each reply is one JSON object: "
-        '{{"assistant_message": "…", "tool_calls": [{{"name": "…", "args": {{…}}}}], "end_turn": false}}. '
-        "A turn holds {b_tool} tool calls; a further call opens the next turn, a message or a question closes "
-        "the open one. "
+        f'{_FORMAT_BEGINS}JSON object: {{"assistant_message": "…", "tool_calls": [{{"name": "…", "args": {{…}}}}]}}. '
+        'Calls alone leave the turn open, unless you add "end_turn": true; a message or a question closes it, and a '
+        "call beyond what a turn holds opens the next. "
         f"To finish, call {SUBMIT_ANSWER} with the answer's fields. "
     ),
 }
-_COMMON = (
-    "You have {t_max} turns; turns that the customer causes by answering what they had left out do not count. "
+_EITHER = (
     "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types "
-    "and too many calls end the episode with reward -1. Only offer products that a tool result has shown."
+    "and too many calls end the episode with reward -1."
 )
 
 
 @lru_cache(maxsize=1024)
-def instructions(environment: Environment, axes: Axes, t_max: int, style: Style) -> str:
-    """Return the brief: the job, the answer schema, the format."""
+def instructions(
+    environment: Environment, axes: Axes, t_max: int, style: Style, include: tuple[str, ...] = EVERYTHING
+) -> str | None:
+    """Return what ``include`` names of the ``brief`` (the job, the answer schema, the budgets) and the ``format``.
+
+    None where it names neither.
+    """
+    parts = []
+    if "brief" in include:
+        schema = json.dumps(environment.about.answer_schema, separators=(",", ":"))
+        parts += [f"{_JOB}{environment.brief(axes)}", f"Answer schema: {schema}", _budgets(axes, t_max)]
+    if "format" in include:
+        parts.append(_FORMAT[style] + _EITHER)
+    return "\n".join(parts) or None
+
+
+def included_in(text: str | None) -> tuple[str, ...]:
+    """Return which of ``brief`` and ``format`` a text of :func:`instructions` holds."""
+    if text is None:
+        return ()
+    held = {"brief": text.startswith(_JOB), "format": _FORMAT_BEGINS in text}
+    return tuple(name for name, is_there in held.items() if is_there)
+
+
+def _budgets(axes: Axes, t_max: int) -> str:
     return (
-        f"You are a shop's assistant. {environment.brief(axes)}\n"
-        f"Answer schema: {json.dumps(environment.about.answer_schema, separators=(',', ':'))}\n"
-        f"{(_FORMAT[style] + _COMMON).format(b_tool=axes.b_tool, t_max=t_max)}"
+        f"You have {t_max} turns of at most {axes.b_tool} tool calls each; turns that the customer causes by answering "
+        "what they had left out do not count. Only offer products that a tool result has shown."
     )
 
 

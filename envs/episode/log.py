@@ -11,6 +11,10 @@ from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Spoken
 from ecom_rlve.models import Message, Observation
 
+FINISH: Mapping[str, Any] = {"finish": True}
+"""Stands among the actions for the client's ending the episode. It is known by its identity, and no action that can be
+taken has such a field."""
+
 
 @dataclass(slots=True)
 class Step:
@@ -40,6 +44,11 @@ class Log:
         """What was observed last."""
         return self.steps[-1].observation if self.steps else self.opening
 
+    @property
+    def taken(self) -> int:
+        """Number of steps that an agent took."""
+        return len(self.steps) - any(step.action is FINISH for step in self.steps[-1:])
+
     def amend(self, observation: Observation, spoken: tuple[Spoken, ...] | None = None) -> Observation:
         """Let an observation stand for the latest one, and return it; ``spoken`` None leaves what was said there."""
         if self.steps:
@@ -54,7 +63,7 @@ class Log:
     def messages(self) -> list[Message]:
         """Return the conversation: the customer's words, the agent's actions, the tools' results."""
         messages = [Message(role="user", content=self.opening.user_message)]
-        for step in self.steps:
+        for step in self.steps[: self.taken]:
             messages.append(Message(role="assistant", content=json.dumps(step.action, ensure_ascii=False)))
             results = step.observation.tool_results
             messages += [Message(role="tool", content=each.model_dump_json(exclude_unset=True)) for each in results]

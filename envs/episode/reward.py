@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ecom_rlve.envs.goal import Verdict
-from ecom_rlve.models import EpisodeResult, Style, Termination
+from ecom_rlve.models import EpisodeResult, Format, Style, Termination
 
+FINISHED = "the client finished the episode"
+"""``reason`` in the result of an episode that a client ended before its time."""
 _TASK, _EFFICIENCY, _HALLUCINATION = Fraction(75, 100), Fraction(15, 100), Fraction(10, 100)
 
 
@@ -19,6 +21,8 @@ class Turns:
     total: int
     customer_caused: int
     t_max: int
+    is_cut_short: bool = False
+    """The client ended the episode: the turns that were left count as spent."""
 
     @property
     def effective(self) -> int:
@@ -27,12 +31,13 @@ class Turns:
 
 
 def efficiency(turns: Turns) -> Fraction:
-    """Return 1 - 2·(T_eff - 1)/(T_max - 1) clipped to [-1, 1].
+    """Return 1 - 2·(T_eff - 1)/(T_max - 1) clipped to [-1, 1]; -1 where the episode was cut short.
 
     >>> efficiency(Turns(total=3, customer_caused=1, t_max=4))
     Fraction(1, 3)
     """
-    return max(Fraction(-1), min(Fraction(1), 1 - Fraction(2 * (turns.effective - 1), turns.t_max - 1)))
+    effective = turns.t_max if turns.is_cut_short else turns.effective
+    return max(Fraction(-1), min(Fraction(1), 1 - Fraction(2 * (effective - 1), turns.t_max - 1)))
 
 
 def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fraction:
@@ -44,11 +49,18 @@ def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fr
 
 
 def compose(
-    verdict: Verdict, turns: Turns, shown_ids: Collection[str], termination: Termination, style: Style
+    verdict: Verdict,
+    turns: Turns,
+    shown_ids: Collection[str],
+    termination: Termination,
+    style: Style,
+    format: Format = "strict",
+    reason: str | None = None,
 ) -> EpisodeResult:
     """Return the result of an episode.
 
     ``verdict`` is the verifier's finding on the state at the end. A format failure scores -1, whatever was done.
+    ``reason`` says why the format was broken, or that the client finished the episode.
     """
     r_hall = hallucination(verdict.output_ids, shown_ids)
     correct = verdict.correct and r_hall == 0
@@ -71,4 +83,6 @@ def compose(
         turns=turns.total,
         effective_turns=turns.effective,
         style=style,
+        format=format,
+        **({} if reason is None else {"reason": reason}),
     )

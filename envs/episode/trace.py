@@ -19,7 +19,8 @@ from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Spoken
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.episode.log import Log
+from ecom_rlve.envs.episode.instructions import included_in
+from ecom_rlve.envs.episode.log import FINISH, Log
 from ecom_rlve.envs.errors import EnvsError, TraceMismatchError
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EpisodeMetadata, EpisodeResult, Observation
@@ -47,7 +48,7 @@ class Trace:
         """What fixed the episode, on the catalog and version of :attr:`metadata`."""
         meta = self.metadata
         axes = tuple(sorted(meta.axes.items()))
-        return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes)
+        return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes, meta.format)
 
     @property
     def result(self) -> EpisodeResult | None:
@@ -91,7 +92,7 @@ class Trace:
             return cls(
                 episode_id=str(header["episode_id"]),
                 metadata=EpisodeMetadata.model_validate(header["metadata"]),
-                actions=tuple(dict(step["action"]) for step in steps),
+                actions=tuple(FINISH if step["action"] == FINISH else dict(step["action"]) for step in steps),
                 observations=(str(opening["observation"]), *(str(step["observation"]) for step in steps)),
                 spoken=spoken if any(spoken) else (),
                 understood=understood if any(understood) else (),
@@ -115,13 +116,18 @@ def trace_of(episode: Episode) -> Trace:
     )
 
 
+def take(episode: Episode, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
+    """Apply an action as ``Episode.step`` does, or finish the episode if it is :data:`FINISH` itself."""
+    return episode.finish() if action is FINISH else episode.step(action, understood)
+
+
 def play_again(build: Callable[[], Episode], log: Log) -> Episode:
     """Return a new episode that ``build`` made, played as far as a log goes: equal to the one that was logged."""
     episode = build()
     if log.spoken:
         episode.reword(log.spoken)
     for step in log.steps:
-        episode.step(step.action, step.understood)
+        take(episode, step.action, step.understood)
         if step.spoken:
             episode.reword(step.spoken)
     if log.aborted is not None:
@@ -140,7 +146,7 @@ def replay(trace: Trace, shop: Shop) -> None:
             shop,
             trace.spec,
             trace.episode_id,
-            include=tuple(name for name in ("tools", "instructions") if name in opening),
+            include=(*included_in(opening.get("instructions")), *(("tools",) if "tools" in opening else ())),
             disclose="seed" in opening,
             reveal_goal="goal" in (last.get("result") or {}),
             simulator=trace.metadata.simulator,
@@ -156,7 +162,7 @@ def replay(trace: Trace, shop: Shop) -> None:
     _compare(0, trace.observations[0], _text(_reworded(0, episode, episode.opening, spoken[0])))
     for number, (action, seen) in enumerate(zip(trace.actions, trace.observations[1:], strict=True), 1):
         try:
-            observation = episode.step(action, understood[number - 1])
+            observation = take(episode, action, understood[number - 1])
         except EnvsError as refusal:
             raise TraceMismatchError(number, f"the action is refused: {refusal}") from refusal
         observation = _reworded(number, episode, observation, spoken[number])

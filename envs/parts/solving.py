@@ -35,8 +35,11 @@ def search_showing(world: World, row: int) -> dict[str, Any]:
 
 
 def in_style(action: dict[str, Any], style: Style) -> dict[str, Any]:
-    """Return the part of an action that is sent next: in style ``tool`` the first of several calls, turn left open."""
+    """Return the part of an action that is sent next: in style ``tool`` the first of several calls, turn left open.
+
+    The last of them closes the turn.
+    """
     calls = action.get("tool_calls") or []
-    if style != "tool" or len(calls) < 2:
+    if style != "tool" or not calls:
         return action
-    return {"tool_calls": calls[:1], "end_turn": False}
+    return {"end_turn": True, **action} if len(calls) == 1 else {"tool_calls": calls[:1], "end_turn": False}

@@ -10,23 +10,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from ecom_rlve.envs.world.world import World
+from ecom_rlve.envs.written_numbers import ReadsNumbers
+from ecom_rlve.models import WHOLE as WHOLE
 
 
-class Args(BaseModel):
-    """Base of every tool's arguments: unknown fields and coercions are refused."""
+class Args(ReadsNumbers):
+    """Base of every tool's arguments: unknown fields are refused, and every coercion but that of written numbers."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-
-def _whole(value: object) -> object:
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-WHOLE = BeforeValidator(_whole)
-"""Reads 5.0 as 5: ``Annotated[int, Field(ge=1), WHOLE]``, bounds first, so that the schema states them."""
 
 A = TypeVar("A", bound=Args)
 

@@ -27,11 +27,14 @@ from ecom_rlve.models import (
     EnvironmentInfo,
     EpisodeState,
     ErrorResponse,
+    FinishRequest,
+    LiveEpisode,
     ResetRequest,
     StepRequest,
     StepResponse,
 )
 from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json, read_body
@@ -40,6 +43,7 @@ Handler = Callable[[Request], Awaitable[Response]]
 # As long as OpenEnv lets an episode's id be.
 _MAX_ID = 255
 _ENV = {"name": "env", "in": "path", "required": True, "schema": {"type": "string"}}
+_RUN_ID = {"name": "run_id", "in": "query", "required": True, "schema": {"type": "string", "minLength": 1}}
 _EPISODE_ID = {"name": "episode_id", "required": True, "schema": {"type": "string", "maxLength": _MAX_ID}}
 
 
@@ -60,7 +64,12 @@ class Routes:
         path_id = {**_EPISODE_ID, "in": "path"}
         trace = "/episodes/{episode_id:path}/trace"
         _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
+        finish = "/episodes/{episode_id:path}/finish"
+        what = "End an episode early"
+        _add(router, "POST", finish, self.finish, what, StepResponse, [path_id], body="FinishRequest")
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
+        _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
+        _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
         return router
 
     def _mount(self, router: APIRouter, prefix: str, env: list[dict[str, Any]]) -> None:
@@ -99,6 +108,21 @@ class Routes:
         """Forget an episode and free its place."""
         self._service.sessions.delete(self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
+
+    async def finish(self, request: Request) -> Response:
+        """End an episode as with its budget spent; the body may be empty."""
+        raw = await read_body(request, self._service.settings.max_body_bytes)
+        asked = FinishRequest.model_validate(parse_json(raw) if raw.strip() else {})
+        record = self._service.record(request.path_params["episode_id"])
+        return _json(await self._service.finish(record, asked.request_id))
+
+    async def live(self, request: Request) -> Response:
+        """List the live episodes of a run."""
+        return _json(live_episodes(self._service.sessions, _run_id(request)))
+
+    async def delete_run(self, request: Request) -> Response:
+        """Forget the live episodes of a run and free their places."""
+        return _json(json.dumps({"deleted": delete_episodes(self._service.sessions, _run_id(request))}))
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""
@@ -140,10 +164,12 @@ def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str |
     """Return the request id of a step: beside the action, or in the action's metadata.
 
     Raises:
-        BadRequestError: it is not a string of 1 to 255 characters, or the two differ.
+        BadRequestError: it is not a string of 1 to 255 characters, the two differ, or the metadata are no object.
     """
     metadata = action.get("metadata")
-    inner = metadata.get("request_id") if type(metadata) is dict else None
+    if metadata is not None and type(metadata) is not dict:
+        raise BadRequestError("action.metadata: an object is wanted")
+    inner = metadata.get("request_id") if metadata else None
     if inner is None:
         return outer
     if not isinstance(inner, str) or not 1 <= len(inner) <= _MAX_ID:
@@ -155,7 +181,7 @@ def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str |
 
 def components() -> dict[str, Any]:
     """Return the OpenAPI schemas of the request bodies, which FastAPI cannot know: no handler declares a body."""
-    pairs: list[Any] = [(ResetRequest, "validation"), (StepRequest, "validation"), (Action, "validation")]
+    pairs: list[Any] = [(model, "validation") for model in (ResetRequest, StepRequest, FinishRequest, Action)]
     _, schema = models_json_schema(pairs, ref_template="#/components/schemas/{model}")
     found: dict[str, Any] = schema["$defs"]
     found["StepRequest"]["properties"]["action"] = {"$ref": "#/components/schemas/Action"}
@@ -165,6 +191,13 @@ def components() -> dict[str, Any]:
 def _env(request: Request) -> str | None:
     env: str | None = request.path_params.get("env")
     return env
+
+
+def _run_id(request: Request) -> str:
+    run_id = request.query_params.get("run_id")
+    if not run_id:
+        raise BadRequestError("run_id: say which run, as in /episodes?run_id=…")
+    return run_id
 
 
 def _json(text: str) -> Response:
@@ -202,7 +235,7 @@ def _add(
     extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
     if body is not None:
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
-        extra["requestBody"] = {"content": content, "required": body != "ResetRequest"}
+        extra["requestBody"] = {"content": content, "required": body == "StepRequest"}
     responses: dict[int | str, dict[str, Any]] = {"4XX": {"model": ErrorResponse}, "5XX": {"model": ErrorResponse}}
     if answer is not None:
         responses[status] = {"model": answer}

@@ -16,7 +16,7 @@ from typing import Any
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.models import ResetRequest
+from ecom_rlve.models import FinishRequest, ResetRequest
 from ecom_rlve.server.errors import (
     BadRequestError,
     CapacityError,
@@ -27,7 +27,7 @@ from ecom_rlve.server.errors import (
     translate,
 )
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection
+from ecom_rlve.server.sessions import Connection, Record
 from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
@@ -80,7 +80,13 @@ class _Conversation:
         self._connection = connection
         self._env = env
         self._limit = service.settings.max_body_bytes
-        self._answers = {"step": self._step, "reset": self._reset, "state": self._state, "mcp": self._mcp}
+        self._answers = {
+            "step": self._step,
+            "reset": self._reset,
+            "finish": self._finish,
+            "state": self._state,
+            "mcp": self._mcp,
+        }
 
     async def run(self) -> None:
         websocket = self._websocket
@@ -113,9 +119,9 @@ class _Conversation:
             return None
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
-            raise UnknownFrameError("type: one of reset, step, state, mcp, close is wanted")
+            raise UnknownFrameError("type: one of reset, step, finish, state, mcp, close is wanted")
         if answer is None or len(frame) > 2 or (len(frame) == 2 and ("data" not in frame or kind == "state")):
-            raise BadRequestError(f"{kind}: only 'type' and, for reset, step and mcp, 'data' are known")
+            raise BadRequestError(f"{kind}: only 'type' and, for reset, step, finish and mcp, 'data' are known")
         return await answer(frame)
 
     async def _step(self, frame: dict[str, Any]) -> str:
@@ -123,9 +129,7 @@ class _Conversation:
         record = self._connection.record
         if action.get("type") == "list_tools":
             return self._tools(None if record is None else record.env_id)
-        if record is None:
-            raise NotResetError("this socket has no episode; send a reset first")
-        body = await self._service.step(record, action, chosen_request_id(action))
+        body = await self._service.step(self._held(), action, chosen_request_id(action))
         return f'{{"type":"observation","data":{body}}}'
 
     async def _reset(self, frame: dict[str, Any]) -> str:
@@ -133,14 +137,22 @@ class _Conversation:
         body = await self._service.reset(request, self._connection, self._env)
         return f'{{"type":"observation","data":{body}}}'
 
+    async def _finish(self, frame: dict[str, Any]) -> str:
+        request = FinishRequest.model_validate(_data(frame) if "data" in frame else {})
+        body = await self._service.finish(self._held(), request.request_id)
+        return f'{{"type":"observation","data":{body}}}'
+
     async def _state(self, _frame: dict[str, Any]) -> str:
-        record = self._connection.record
-        if record is None:
-            raise NotResetError("this socket has no episode; send a reset first")
-        return f'{{"type":"state","data":{await self._service.state(record)}}}'
+        return f'{{"type":"state","data":{await self._service.state(self._held())}}}'
 
     async def _mcp(self, frame: dict[str, Any]) -> str:
         return json.dumps({"type": "mcp", "data": mcp.answer(frame.get("data"), self._env)})
+
+    def _held(self) -> Record:
+        record = self._connection.record
+        if record is None:
+            raise NotResetError("this socket has no episode; send a reset first")
+        return record
 
     def _tools(self, env: str | None) -> str:
         """Answer OpenEnv's ``list_tools``, which some trainers send before any reset."""

@@ -15,12 +15,13 @@ from ecom_rlve.client import (
     AsyncEcomEnv,
     EcomEnv,
     EpisodeDoneError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     NotResetError,
     ServerUnavailableError,
     UnauthorizedError,
-    UnknownEpisodeError,
+    UnexpectedAnswerError,
 )
 
 SAY = {"assistant_message": "Hello"}
@@ -70,6 +71,8 @@ class FlakyServer:
             return httpx.Response(204)
         if verb == "state":
             return self._state(request.url.params["episode_id"])
+        if verb == "finish" and request.url.path.split("/")[-2] in self.steps:
+            self.last_step = 0
         body = json.loads(request.content)
         known = self.answers.get(body["request_id"])
         if known is not None:
@@ -80,7 +83,7 @@ class FlakyServer:
             episode_id = body.get("episode_id") or f"e{len(self.steps)}"
             self.steps[episode_id] = 0
         else:
-            episode_id = body["episode_id"]
+            episode_id = body.get("episode_id") or request.url.path.split("/")[-2]
             if episode_id not in self.steps:
                 return refusal(404, "UNKNOWN_EPISODE")
             self.steps[episode_id] += 1
@@ -105,6 +108,8 @@ class FlakyServer:
         return {"observation": observation, "reward": reward, "done": done, "metadata": METADATA}
 
     def _state(self, episode_id: str) -> httpx.Response:
+        if episode_id not in self.steps:
+            return refusal(404, "UNKNOWN_EPISODE")
         fields = {key: METADATA[key] for key in ("env_id", "difficulty", "seed", "split", "style")}
         step = self.steps[episode_id]
         return httpx.Response(
@@ -331,9 +336,56 @@ def test_refusals_are_typed_and_not_repeated(make_env: Any, flaky: FlakyServer) 
     with pytest.raises(UnauthorizedError):
         env.step(SAY)
     flaky.steps.clear()
-    with pytest.raises(UnknownEpisodeError):
+    with pytest.raises(EpisodeLostError):
         env.step(SAY)
     assert len(flaky.bodies("/step")) == 2
+
+
+@pytest.mark.parametrize("verb", ["step", "finish", "state"])
+def test_an_episode_that_the_server_lost_is_an_infrastructure_failure(
+    make_env: Any, flaky: FlakyServer, verb: str
+) -> None:
+    """A restarted server knows no episode: that is nobody's fault in it, and nothing to be scored."""
+    env = make_env()
+    env.reset()
+    flaky.steps.clear()
+    with pytest.raises(InfrastructureError, match="UNKNOWN_EPISODE") as caught:
+        env.step(SAY) if verb == "step" else getattr(env, verb)()
+    assert type(caught.value) is EpisodeLostError
+    env.reset()
+    assert flaky.deleted == [], "what is lost is not given up again"
+    assert env.step(SAY).observation.turn == 1
+
+
+def test_a_finished_episode_has_a_result_and_is_finished_once(make_env: Any, flaky: FlakyServer) -> None:
+    env = make_env(env="cart", retry_for=0)
+    with pytest.raises(NotResetError):
+        env.finish()
+    env.reset()
+    flaky.after = [lose]
+    with pytest.raises(ServerUnavailableError):
+        env.finish()
+    result = env.finish()
+    assert (result.done, result.reward) == (True, 0.5)
+    sent = [request for request in flaky.seen if request.url.path.endswith("/finish")]
+    assert {request.url.path for request in sent} == {"/episodes/e0/finish"}
+    assert len({request.content for request in sent}) == 1 < len(sent)
+    with pytest.raises(EpisodeDoneError):
+        env.finish()
+    env.close()
+    assert flaky.deleted == []
+
+
+def test_an_answer_that_cannot_be_read_is_fetched_again_and_the_step_taken_once(
+    make_env: Any, flaky: FlakyServer
+) -> None:
+    env = make_env()
+    env.reset()
+    flaky.after = [lambda _: httpx.Response(200, text="<html>Welcome</html>")]
+    with pytest.raises(UnexpectedAnswerError):
+        env.step(SAY)
+    assert env.step(SAY).observation.turn == 1
+    assert flaky.steps == {"e0": 1}
 
 
 def test_an_end_without_reward_is_no_result(make_env: Any, flaky: FlakyServer) -> None:

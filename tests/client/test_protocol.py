@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from ecom_rlve.client import (
     CapacityError,
     EcomEnvError,
+    EpisodeLostError,
     InfrastructureError,
     InvalidRequestError,
     ServerUnavailableError,
     UnauthorizedError,
     UnexpectedAnswerError,
-    UnknownEpisodeError,
 )
 from ecom_rlve.client import errors as client_errors
 from ecom_rlve.client.answers import ERROR_CLASSES, failure_of, parse
@@ -195,10 +195,10 @@ def test_a_good_status_with_another_body_is_unexpected(content: bytes) -> None:
 def test_errors_can_be_pickled() -> None:
     import pickle
 
-    failure = UnknownEpisodeError("gone", ErrorCode.UNKNOWN_EPISODE, [{"loc": []}])
+    failure = EpisodeLostError("gone", ErrorCode.UNKNOWN_EPISODE, [{"loc": []}])
     copy = pickle.loads(pickle.dumps(failure))
     assert (type(copy), copy.code, copy.message, copy.errors) == (
-        UnknownEpisodeError,
+        EpisodeLostError,
         ErrorCode.UNKNOWN_EPISODE,
         "gone",
         [{"loc": []}],

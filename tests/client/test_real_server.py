@@ -14,11 +14,12 @@ import pytest
 from ecom_rlve import AsyncEcomEnv, EcomEnv
 from ecom_rlve.client import (
     EpisodeDoneError,
+    EpisodeLostError,
     InvalidRequestError,
+    StepResult,
     UnauthorizedError,
-    UnknownEpisodeError,
 )
-from ecom_rlve.models import Action, ErrorCode, ToolCall
+from ecom_rlve.models import Action, ErrorCode, Termination, ToolCall
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -82,9 +83,49 @@ def test_errors_of_the_server_are_typed(live_url: str) -> None:
             env.step({"end_turn": False})
         assert env.step(SEARCH).observation.turn == 1
         httpx.delete(f"{live_url}/episodes/{env.episode_id}", timeout=None)
-        with pytest.raises(UnknownEpisodeError):
+        with pytest.raises(EpisodeLostError) as lost:
             env.step(SEARCH)
+        assert lost.value.code is ErrorCode.UNKNOWN_EPISODE
         other.close()
+
+
+def test_a_finished_episode_has_a_result(live_url: str) -> None:
+    async def play() -> StepResult:
+        async with AsyncEcomEnv(live_url, env="cart") as env:
+            await env.reset(seed=1, difficulty=1)
+            await env.step(SEARCH)
+            return await env.finish()
+
+    with EcomEnv(live_url, env="cart") as env:
+        env.reset(seed=1, difficulty=1)
+        env.step(SEARCH)
+        last = env.finish()
+        for late in (env.finish, lambda: env.step(SEARCH)):
+            with pytest.raises(EpisodeDoneError):
+                late()
+        assert env.state().done
+        assert "turn_budget; the client finished the episode" in last.text
+    for each in (last, asyncio.run(play())):
+        assert each.done
+        assert each.observation.result is not None
+        assert each.reward == each.observation.result.r_total
+        assert each.observation.result.termination is Termination.TURN_BUDGET
+
+
+def test_nulls_and_whole_floats_of_a_data_set_are_sent_as_they_are(live_url: str) -> None:
+    row = {"env_id": "CART", "seed": 3.0, "difficulty": None, "run_id": None, "group_size": None, "axes": None}
+    with EcomEnv(live_url) as env:
+        first = env.reset(**row, split=None, style=None, format=None, include=None, group_id=None, collection=None)
+        assert (first.metadata.seed, first.metadata.split, first.metadata.style) == (3, "train", "turn")
+
+
+def test_an_action_of_ours_leaves_the_turns_end_to_the_server(live_url: str) -> None:
+    with EcomEnv(live_url) as env:
+        env.reset(env_id="CART", seed=3, style="tool")
+        view = [ToolCall(name="cart_view", id="c1")]
+        seen = env.step(Action(tool_calls=view)).observation
+        assert (seen.turn, seen.tool_results[0].tool_call_id) == (0, "c1")
+        assert env.step(Action(tool_calls=view, end_turn=True)).observation.turn == 1
 
 
 def test_close_gives_the_place_back(live_url: str) -> None:

@@ -11,6 +11,7 @@ from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
+from ecom_rlve.models import Format, Style
 from ecom_rlve.streams import Streams
 
 
@@ -19,9 +20,15 @@ def start(shop: Shop) -> Callable[..., Episode]:
     """Return a maker of CART episodes: ``start(difficulty, seed, style=…, options={…}, t_max=2, p_missing=1.0)``."""
 
     def started(
-        difficulty: int = 0, seed: int = 0, *, style: str = "turn", options: dict[str, Any] | None = None, **axes: float
+        difficulty: int = 0,
+        seed: int = 0,
+        *,
+        style: Style = "turn",
+        format: Format = "strict",
+        options: dict[str, Any] | None = None,
+        **axes: float,
     ) -> Episode:
-        spec = EpisodeSpec("CART", difficulty, seed, style=style, axes=tuple(axes.items()))  # type: ignore[arg-type]
+        spec = EpisodeSpec("CART", difficulty, seed, style=style, axes=tuple(axes.items()), format=format)
         return Episode(shop, spec, "episode", **(options or {}))
 
     return started

@@ -16,8 +16,8 @@ def fed(
     curriculum: Curriculum, outcomes: Sequence[float], *, level: int | None = None, highest: int = 20
 ) -> Curriculum:
     for seed, outcome in enumerate(outcomes):
-        d = curriculum.frontier("CART", "turn") if level is None else level
-        curriculum.count("CART", "turn", d, seed, Fraction(str(outcome)), highest)
+        d = curriculum.frontier("CART", "turn", "strict") if level is None else level
+        curriculum.count("CART", "turn", "strict", d, seed, Fraction(str(outcome)), highest)
     return curriculum
 
 
@@ -34,46 +34,56 @@ def fed(
     ],
 )
 def test_it_climbs_at_nine_tenths_of_thirty_two(outcomes: list[float], level: int) -> None:
-    assert fed(Curriculum(), outcomes).frontier("CART", "turn") == level
+    assert fed(Curriculum(), outcomes).frontier("CART", "turn", "strict") == level
 
 
 def test_counters_start_again_either_way() -> None:
     curriculum = fed(Curriculum(), [0] * 32 + [1] * 31)
-    assert curriculum.frontier("CART", "turn") == 0
-    assert fed(curriculum, [1]).frontier("CART", "turn") == 1
+    assert curriculum.frontier("CART", "turn", "strict") == 0
+    assert fed(curriculum, [1]).frontier("CART", "turn", "strict") == 1
 
 
 def test_only_the_frontier_counts() -> None:
     curriculum = fed(Curriculum(), [1] * 32)
-    assert fed(curriculum, [1] * 100, level=0).frontier("CART", "turn") == 1
-    assert fed(curriculum, [1] * 100, level=2).frontier("CART", "turn") == 1
+    assert fed(curriculum, [1] * 100, level=0).frontier("CART", "turn", "strict") == 1
+    assert fed(curriculum, [1] * 100, level=2).frontier("CART", "turn", "strict") == 1
 
 
 def test_few_seeds_do_not_decide() -> None:
     curriculum = Curriculum()
     for number in range(200):
-        curriculum.count("CART", "turn", 0, number % 15, ONE, 20)
-    assert curriculum.frontier("CART", "turn") == 0
-    curriculum.count("CART", "turn", 0, 15, ONE, 20)
-    assert curriculum.frontier("CART", "turn") == 1
+        curriculum.count("CART", "turn", "strict", 0, number % 15, ONE, 20)
+    assert curriculum.frontier("CART", "turn", "strict") == 0
+    curriculum.count("CART", "turn", "strict", 0, 15, ONE, 20)
+    assert curriculum.frontier("CART", "turn", "strict") == 1
 
 
-def test_environments_and_styles_are_apart() -> None:
+def test_environments_styles_and_formats_are_apart() -> None:
     curriculum = fed(Curriculum(), [1] * 32)
-    assert (curriculum.frontier("CART", "tool"), curriculum.frontier("PD", "turn")) == (0, 0)
+    assert (curriculum.frontier("CART", "tool", "strict"), curriculum.frontier("PD", "turn", "strict")) == (0, 0)
+    assert curriculum.frontier("CART", "turn", "lenient") == 0
+    curriculum.count("CART", "turn", "lenient", 0, 1, ONE, 20)
+    assert Curriculum.restore(curriculum.export()).frontier("CART", "turn", "strict") == 1
+
+
+def test_an_export_without_formats_is_of_the_strict_one() -> None:
+    state = fed(Curriculum(), [1] * 32).export()
+    for frontier in state["frontiers"]:
+        del frontier["format"]
+    assert Curriculum.restore(state).frontier("CART", "turn", "strict") == 1
 
 
 def test_it_stops_where_the_catalog_does() -> None:
-    assert fed(Curriculum(), [1] * 320, highest=3).frontier("CART", "turn") == 3
+    assert fed(Curriculum(), [1] * 320, highest=3).frontier("CART", "turn", "strict") == 3
 
 
 @given(st.integers(0, 20), st.integers(0, 2**53))
 def test_draws_fall_into_the_window(level: int, seed: int) -> None:
     curriculum = fed(Curriculum(CurriculumParameters(tau_num=1, least_seeds=1)), [1] * level)
-    assert curriculum.frontier("CART", "turn") == level
-    drawn = curriculum.draw("CART", "turn", seed)
+    assert curriculum.frontier("CART", "turn", "strict") == level
+    drawn = curriculum.draw("CART", "turn", "strict", seed)
     assert max(0, level - 3) <= drawn <= level
-    assert drawn == curriculum.draw("CART", "turn", seed)
+    assert drawn == curriculum.draw("CART", "turn", "strict", seed)
 
 
 @given(st.lists(st.sampled_from([0.0, 0.5, 1.0]), max_size=80))

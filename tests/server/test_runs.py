@@ -24,7 +24,7 @@ def reset(client: Any, **body: Any) -> dict[str, Any]:
 
 
 def spec(answer: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(answer["metadata"][name] for name in ("env_id", "difficulty", "seed", "split", "style"))
+    return tuple(answer["metadata"][name] for name in ("env_id", "difficulty", "seed", "split", "style", "format"))
 
 
 def end(client: Any, answer: dict[str, Any]) -> None:
@@ -48,12 +48,24 @@ def test_groups_of_different_runs_are_different(client: Any) -> None:
     assert spec(reset(client, group_id="g", run_id="a")) != spec(reset(client, group_id="g", run_id="b"))
 
 
-@pytest.mark.parametrize("change", [{"seed": 8}, {"difficulty": 3}, {"style": "tool"}, {"split": "eval"}])
+@pytest.mark.parametrize(
+    "change",
+    [{"seed": 8}, {"difficulty": 3}, {"style": "tool"}, {"split": "eval"}, {"format": "lenient"}],
+)
 def test_a_conflicting_argument_is_refused(client: Any, change: dict[str, Any]) -> None:
     reset(client, group_id="g", seed=7, difficulty=0)
     answer = client.call("POST", "/reset", json={"env_id": "CART", "group_id": "g", **change})
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "GROUP_CONFLICT")
     assert spec(reset(client, group_id="g"))[2] == 7
+
+
+def test_a_group_has_its_format_and_each_format_its_frontier(client: Any) -> None:
+    first = reset(client, group_id="g", format="lenient")
+    assert spec(reset(client, group_id="g")) == spec(first)
+    assert spec(first)[-1] == "lenient"
+    end(client, first)
+    (frontier,) = [each for each in curriculum(client).export()["frontiers"] if each["counted"]]
+    assert (frontier["env_id"], frontier["style"], frontier["format"]) == ("CART", "turn", "lenient")
 
 
 def test_a_group_ends_after_an_hour(client: Any, clock: Any) -> None:
@@ -91,7 +103,7 @@ def test_difficulties_come_from_the_runs_window(client: Any) -> None:
     parameters = CurriculumParameters(tau_num=1, least_seeds=1)
     raised = Curriculum(parameters)
     for level in range(6):
-        raised.count("CART", "turn", level, level, Fraction(1), 20)
+        raised.count("CART", "turn", "strict", level, level, Fraction(1), 20)
     client.service.runs._curricula["high"] = raised
     drawn = {reset(client, run_id="high")["metadata"]["difficulty"] for _ in range(40)}
     assert drawn == {3, 4, 5, 6}

@@ -79,6 +79,15 @@ def test_the_words_are_the_voices_and_the_metadata_says_so(told: Any) -> None:
     assert said == [opening["observation"]["user_message"], answer["observation"]["user_message"]]
 
 
+def test_an_episode_that_its_client_finishes_asks_for_no_words(told: Any, script: Script, shop: Shop) -> None:
+    told.reset(env_id="CART", seed=1, episode_id="E")
+    told.step("E", ASK)
+    asked, script.fault = script.asked, EndpointUnreachableError("down")
+    last = told.call("POST", "/episodes/E/finish").json()
+    assert (last["done"], last["observation"]["user_message"], script.asked) == (True, "", asked)
+    replay(Trace.load(told.call("GET", "/episodes/E/trace").text), shop)
+
+
 def test_a_reset_without_a_seed_is_given_an_opening_that_is_ready(
     api: Callable[..., Any], script: Script, shop: Shop
 ) -> None:

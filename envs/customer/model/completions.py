@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
+from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 from ecom_rlve.envs.customer.model.errors import EmptyAnswerError, EndpointAnswerError
 
 _THOUGHT = re.compile(r"<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)", re.DOTALL | re.IGNORECASE)
@@ -48,10 +49,13 @@ def completion_in(payload: Any) -> Completion:
 
 
 def tidied(text: str) -> str:
-    """Return a model's words without thoughts (ended or not), surrounding code fence and quotes, in one line."""
+    """Return a model's words in one line.
+
+    Left out are thoughts (ended or not), chat-control tokens, and a code fence or quotes around the rest.
+    """
     text = _THOUGHT.sub("", text)
     # Some chat templates put the opening tag into the prompt.
-    text = _THOUGHT_ENDED.sub("", text).strip()
+    text = without_control_tokens(_THOUGHT_ENDED.sub("", text)).strip()
     text = " ".join(_unfenced(text).split())
     for opening, closing in _QUOTES:
         inner = text[len(opening) : -len(closing)]

@@ -50,6 +50,73 @@ def test_real_spellings_are_read(raw: str, unit: Unit, value: float) -> None:
     assert read_quantity(raw, unit) == value
 
 
+SPELLINGS: dict[Unit, dict[float, str]] = {
+    "g": {
+        2: "g|gr|gm|gms|gram|grams|gramme|grammes|G.",
+        2000: "kg|kgs|kilo|kilos|kilogram|kilograms|kilogramme|kilogrammes|KG",
+        56.7: "oz|ozs|ounce|ounces|Oz.",
+        907.18: "lb|lbs|pound|pounds|Lbs.",
+    },
+    "cm": {
+        2: "cm|cms|centimeter|centimeters|centimetre|centimetres",
+        0.2: "mm|millimeter|millimeters|millimetre|millimetres",
+        200: "m|meter|meters|metre|metres",
+        5.08: "in|inch|inches|\"|''|″|”",
+        60.96: "ft|foot|feet|'|′|’",
+        182.88: "yd|yds|yard|yards|Yards",
+    },
+    "W": {2: "w|watt|watts|W", 2000: "kw|kws|kilowatt|kilowatts|kW"},
+    "ml": {
+        2: "ml|mls|milliliter|milliliters|millilitre|millilitres|cc|ccm",
+        20: "cl|centiliter|centiliters|centilitre|centilitres",
+        200: "dl|deciliter|deciliters|decilitre|decilitres",
+        2000: "l|ltr|ltrs|lt|liter|liters|litre|litres|L",
+        59.15: "fl oz|fl. oz.|floz|fluid ounce|fluid ounces|fl-oz|Fl. Ounces",
+        473.18: "cup|cups|Cups",
+        946.35: "pt|pint|pints|Pints",
+        1892.71: "qt|qts|quart|quarts|Quarts",
+        7570.82: "gal|gals|gallon|gallons|Gal.",
+    },
+    "h": {2: "h|hr|hrs|hour|hours", 0.03: "min|mins|minute|minutes", 48: "day|days"},
+}
+"""What two of a thing come to, in canonical units: by hand, from the definitions of the units."""
+
+
+@pytest.mark.parametrize(
+    ("spelling", "unit", "value"),
+    [
+        (spelling, unit, value)
+        for unit, by_value in SPELLINGS.items()
+        for value, spellings in by_value.items()
+        for spelling in spellings.split("|")
+    ],
+)
+@pytest.mark.parametrize("form", ["2 {}", "2{}", "2.0 {}", "4/2 {}"])
+def test_every_unit_is_read_in_every_spelling(form: str, spelling: str, unit: Unit, value: float) -> None:
+    assert read_quantity(form.format(spelling), unit) == value
+    others = [other for other in SPELLINGS if other != unit]
+    assert [read_quantity(form.format(spelling), other) for other in others] == [None] * len(others)
+
+
+@pytest.mark.parametrize(
+    ("raw", "unit", "value"),
+    [
+        ("500 mg", "g", 0.5),
+        ("1500 milligrams", "g", 1.5),
+        ("250 milliwatts", "W", 0.25),
+        ("1 gal 2 qt", "ml", 5678.12),
+        ("1 quart 1 pint 1 cup", "ml", 1656.12),
+        ("1 yd 1 ft 1 in", "cm", 124.46),
+        ("1 day 6 hours 30 min", "h", 30.5),
+        ("1/2 cup", "ml", 118.29),
+        ("1-1/2 gallons", "ml", 5678.12),
+        ("12 cups", "ml", 2839.06),
+    ],
+)
+def test_parts_and_several_units_add_up(raw: str, unit: Unit, value: float) -> None:
+    assert read_quantity(raw, unit) == value
+
+
 @pytest.mark.parametrize(
     ("raw", "unit"),
     [

@@ -23,7 +23,7 @@ from ecom_rlve.envs.episode.action import (
 )
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.models import Style
+from ecom_rlve.models import Format, Style
 
 CART = environment("CART")
 B_TOOL = 3
@@ -68,8 +68,8 @@ call_lists = st.lists(calls, max_size=B_TOOL)
 answers = st.none() | st.booleans().map(lambda done: {"done": done})
 
 
-def grammar(style: Style = "turn") -> Grammar:
-    return Grammar(CART.about.tools, CART.about.answer, B_TOOL, style)
+def grammar(style: Style = "turn", format: Format = "strict") -> Grammar:
+    return Grammar(CART.about.tools, CART.about.answer, B_TOOL, style, format)
 
 
 def said(message: str, tool_calls: list[Call], answer: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -166,9 +166,34 @@ def test_a_whole_float_is_an_integer_and_arguments_keep_their_types() -> None:
     (call,) = parse({"tool_calls": [{"name": "cart.add", "args": args}]}, grammar()).calls
     assert call.args.model_dump() == {"product_id": "a", "variant_id": None, "quantity": 5}
     assert type(call.args.model_dump()["quantity"]) is int
-    for quantity in (5.5, "5", True, None, [5], 1e30):
+    for quantity in (5.5, "5.5", "five", "5 mugs", "0x5", "٥", "", True, None, [5], ["5"], 1e30, "1e30", "9" * 9000):
         with pytest.raises(FormatFailureError, match="quantity"):
             parse({"tool_calls": [{"name": "cart_add", "args": {**args, "quantity": quantity}}]}, grammar())
+
+
+@pytest.mark.parametrize("quantity", ["5", " 5 ", "5.0", "5e0", "50E-1"])
+def test_a_number_written_as_a_string_is_that_number(quantity: str) -> None:
+    calls = [{"name": "cart_add", "args": {"product_id": "5", "quantity": given}} for given in (quantity, 5)]
+    written, plain = (parse({"tool_calls": [call]}, grammar()).calls for call in calls)
+    assert written == plain
+    assert type(written[0].args.model_dump()["quantity"]) is int
+    assert written[0].args.model_dump()["product_id"] == "5"
+
+
+@given(st.floats(0, 1e300) | st.integers(0, 10**9))
+def test_a_written_bound_is_the_bound(bound: float) -> None:
+    searches = [{"name": "catalog_search", "args": {"query": "7", "price_max": as_is}} for as_is in (bound, str(bound))]
+    plain, written = (parse({"tool_calls": [call]}, grammar()).calls for call in searches)
+    assert written == plain
+
+
+def test_a_number_of_an_answer_may_be_written_too() -> None:
+    answer = environment("POLICY").about.answer
+    assert answer.model_validate({"done": True, "value": "12.40"}) == answer.model_validate(
+        {"done": True, "value": 12.4}
+    )
+    dated = answer.model_validate({"done": True, "value": "2025-03-01"})
+    assert dated.model_dump()["value"] == "2025-03-01"
 
 
 def test_a_search_bound_is_the_same_as_integer_and_float() -> None:
@@ -315,7 +340,8 @@ def test_metadata_may_stand_beside_text() -> None:
 
 @given(st.text("<>{}tool_callthink/`\n \"'", max_size=60), st.sampled_from(["turn", "tool"]))
 def test_the_words_of_a_structured_message_mean_nothing_more(message: str, style: Style) -> None:
-    assert parse({"assistant_message": message}, grammar(style)) == ParsedAction(message, (), None, end_turn=True)
+    said = "" if message.isspace() else message
+    assert parse({"assistant_message": message}, grammar(style)) == ParsedAction(said, (), None, end_turn=True)
 
 
 def test_submit_answer_is_the_answer_in_style_tool_only() -> None:

@@ -52,8 +52,16 @@ def bad_call(name: str, **args: Any) -> dict[str, Any]:
     return act(add("$first"), {"name": name, "args": args})
 
 
-FAILURES: dict[str, dict[str, Any]] = {
+ENVELOPES: dict[str, dict[str, Any]] = {
     "unknown field": {**act(add("$first")), "tool": "x"},
+    "an action in the action": {"action": act(add("$first"))},
+    "a message": {"message": "Hello", "tool_calls": [add("$first")]},
+    "a call of the stock client": {"type": "call_tool", "tool_name": "cart_view", "arguments": {}},
+    "content without a role": {"content": "Hello", "tool_calls": [add("$first")]},
+    "another's message": {"role": "user", "content": "Hello"},
+    "a message said twice": {"role": "assistant", "content": "Hello", "assistant_message": "Hello"},
+    "a message with an image": {"role": "assistant", "content": [{"type": "image_url", "image_url": {}}]},
+    "a refusal": {"role": "assistant", "content": None, "refusal": "I cannot help."},
     "message is a number": {**act(add("$first")), "assistant_message": 5},
     "message is zero": {**act(add("$first")), "assistant_message": 0},
     "message is false": {**act(add("$first")), "assistant_message": False},
@@ -66,15 +74,27 @@ FAILURES: dict[str, dict[str, Any]] = {
     "call is null": {"tool_calls": [add("$first"), None]},
     "call without a name": {"tool_calls": [add("$first"), {"args": {}}]},
     "call with a number for a name": {"tool_calls": [add("$first"), {"name": 5}]},
-    "call with an unknown field": {"tool_calls": [add("$first"), {**VIEW, "id": "call_1"}]},
+    "call with an unknown field": {"tool_calls": [add("$first"), {**VIEW, "tool": "x"}]},
+    "call of another type": {"tool_calls": [add("$first"), {**VIEW, "type": "custom"}]},
+    "call with a number for an id": {"tool_calls": [add("$first"), {**VIEW, "id": 7}]},
+    "call with a false id": {"tool_calls": [add("$first"), {**VIEW, "id": False}]},
+    "call with an endless id": {"tool_calls": [add("$first"), {**VIEW, "id": "i" * 256}]},
     "call with args twice": {"tool_calls": [add("$first"), {**VIEW, "arguments": {}}]},
+    "call with a name outside its function": {"tool_calls": [{"name": "cart_view", "function": {"name": "cart_view"}}]},
+    "function is a string": {"tool_calls": [{"type": "function", "function": "cart_view"}]},
+    "function with an unknown field": {"tool_calls": [{"function": {"name": "cart_view", "strict": True}}]},
+    "end_turn is a number": {**act(add("$first")), "end_turn": 1},
+    "end_turn is a string": {**act(add("$first")), "end_turn": "true"},
+    "metadata is a list": {**act(add("$first")), "metadata": []},
+    "an envelope's and a model's mistake": {"tool_calls": [{"name": "cart_empty"}], "answer": 5, "tool": "x"},
+}
+"""What is the client's in a structured action, and the model's in raw text."""
+FAILURES: dict[str, dict[str, Any]] = {
     "args are a list": {"tool_calls": [add("$first"), {"name": "cart_view", "args": []}]},
     "args are a string": {"tool_calls": [add("$first"), {"name": "cart_view", "args": "{}"}]},
     "arguments are broken JSON": {"tool_calls": [add("$first"), {"name": "cart_view", "arguments": "{"}]},
     "arguments are an empty string": {"tool_calls": [add("$first"), {"name": "cart_view", "arguments": ""}]},
     "arguments are a list": {"tool_calls": [add("$first"), {"name": "cart_view", "arguments": "[]"}]},
-    "end_turn is a number": {**act(add("$first")), "end_turn": 1},
-    "end_turn is null": {**act(add("$first")), "end_turn": None},
     "answer is a boolean": {**act(add("$first")), "answer": True},
     "answer is a list": {**act(add("$first")), "answer": []},
     "answer without done": {**act(add("$first")), "answer": {}},
@@ -98,10 +118,13 @@ FAILURES: dict[str, dict[str, Any]] = {
     "limit too high": bad_call("catalog_search", query="a", limit=11),
     "limit too low": bad_call("catalog_search", query="a", limit=0),
     "limit is no whole number": bad_call("catalog_search", query="a", limit=2.5),
-    "limit is a string": bad_call("catalog_search", query="a", limit="5"),
+    "limit is a word": bad_call("catalog_search", query="a", limit="five"),
+    "limit is written and too high": bad_call("catalog_search", query="a", limit="11"),
+    "limit is written and no whole number": bad_call("catalog_search", query="a", limit="2.5"),
     "limit is a boolean": bad_call("catalog_search", query="a", limit=True),
     "offset below zero": bad_call("catalog_search", query="a", offset=-1),
-    "price is a string": bad_call("catalog_search", query="a", price_max="5"),
+    "price with a sign": bad_call("catalog_search", query="a", price_max="$5"),
+    "price without end": bad_call("catalog_search", query="a", price_max="1e999"),
     "price below zero": bad_call("catalog_search", query="a", price_max=-1),
     "rating above five": bad_call("catalog_search", query="a", rating_min=6),
     "flag is a number": bad_call("catalog_search", query="a", in_stock=1),
@@ -139,23 +162,25 @@ def seen_of(episode: Episode) -> tuple[Any, ...]:
     return episode.state(), episode.turns, episode.turns_left, len(episode.log.steps), episode.done
 
 
-@pytest.mark.parametrize("form", [dict, as_text], ids=["structured", "text"])
+FORMS: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] = {"structured": dict, "text": as_text}
+BROKEN = {
+    f"{name}, {form}": FORMS[form](action)
+    for form in FORMS
+    for name, action in (FAILURES if form == "structured" else {**ENVELOPES, **FAILURES}).items()
+}
+
+
 @pytest.mark.parametrize("before", [0, 2])
-@pytest.mark.parametrize("action", FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize("action", BROKEN.values(), ids=BROKEN)
 def test_a_format_failure_ends_the_episode_and_does_nothing(
-    action: dict[str, Any],
-    before: int,
-    form: Callable[[dict[str, Any]], dict[str, Any]],
-    start: Start,
-    snapshot: Snapshot,
-    shop: Shop,
+    action: dict[str, Any], before: int, start: Start, snapshot: Snapshot, shop: Shop
 ) -> None:
     episode = start()
     for _ in range(before):
         episode.step(act(search()))
     world = episode.intent.world
     earlier, shown = snapshot(world), dict(world.shown)
-    observation = episode.step(form(with_ids(action, shop)))
+    observation = episode.step(with_ids(action, shop))
     assert observation.done
     assert observation.reward == -1.0
     assert observation.result is not None
@@ -202,6 +227,7 @@ def test_questions_cost_no_call(style: str, start: Start) -> None:
         ({"text": "{}", "end_turn": True}, "tool"),
         ({"text": 5}, "turn"),
         ({"text": [], "metadata": {}}, "tool"),
+        *((action, style) for action in ENVELOPES.values() for style in ("turn", "tool")),
     ],
 )
 @pytest.mark.parametrize("before", [0, 1])

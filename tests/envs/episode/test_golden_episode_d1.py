@@ -51,7 +51,7 @@ def test_the_authors_episode_at_difficulty_one(
     (item,) = episode.goal_json()["items"]
 
     def play(name: str, **args: Any) -> Observation:
-        return episode.step(form({"tool_calls": [{"name": name, "args": args}]}))
+        return episode.step(form({"tool_calls": [{"name": name, "args": args}], "end_turn": True}))
 
     found = play("catalog_search", query=episode.opening.user_message)
     assert item["product_id"] in [card["product_id"] for card in (found.tool_results[0].result or {})["results"]]

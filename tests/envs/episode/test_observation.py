@@ -26,7 +26,7 @@ EVERY_STEP = {
 ON_RESET = {"env_id", "today", "max_turns", "tool_budget", "instructions", "tools"}
 RESULT = {
     "r_task", "r_eff", "r_hall", "r_total", "is_correct", "termination", "turns", "correct_share", "effective_turns",
-    "style",
+    "style", "format",
 }  # fmt: skip
 HISTORY: Call = {"name": "user_get_visit_history", "args": {}}
 VIEW: Call = {"name": "cart_view", "args": {}}
@@ -87,7 +87,7 @@ def test_every_observation_has_exactly_its_fields(style: str, difficulty: int, s
             assert seen.keys() == EVERY_STEP | {"result"}
             assert seen["result"].keys() == RESULT
             assert seen["reward"] == seen["result"]["r_total"]
-            assert seen["result"]["style"] == style
+            assert (seen["result"]["style"], seen["result"]["format"]) == (style, "strict")
 
 
 def test_a_format_failure_says_its_reason_beside_the_result(start: Start) -> None:
@@ -101,8 +101,10 @@ def test_a_format_failure_says_its_reason_beside_the_result(start: Start) -> Non
     [
         ((), set()),
         (("tools",), {"tools"}),
-        (("instructions",), {"instructions"}),
-        (("tools", "instructions"), {"tools", "instructions"}),
+        (("brief",), {"instructions"}),
+        (("format",), {"instructions"}),
+        (("tools", "brief"), {"tools", "instructions"}),
+        (("tools", "brief", "format"), {"tools", "instructions"}),
     ],
 )
 def test_include_decides_on_tools_and_instructions(include: tuple[str, ...], present: set[str], start: Start) -> None:
@@ -165,18 +167,25 @@ def test_submit_answer_is_a_tool_of_style_tool(style: str, start: Start) -> None
 
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
-def test_the_brief_states_job_answer_format_and_budgets(style: str, start: Start) -> None:
-    for difficulty in (0, 8):
-        brief = start(difficulty, style=style).opening.instructions
-        assert brief is not None
-        axes = axes_of(difficulty)
-        assert "cart" in brief
-        assert '"done":{"type":"boolean"}' in brief
-        assert "Prose with neither JSON nor a tool call" in brief
-        assert f"{axes.t_max} turns" in brief
-        assert f"{axes.b_tool} tool calls" in brief
-        assert ("submit_answer" in brief) == (style == "tool")
-        assert '"tool_calls": [{"name": "…", "args": {…}}]' in brief
+@pytest.mark.parametrize("difficulty", [0, 8])
+def test_the_brief_states_job_answer_and_budgets_and_the_format_how_to_write(
+    style: str, difficulty: int, start: Start
+) -> None:
+    def told(*include: str) -> str:
+        return start(difficulty, style=style, options={"include": include}).opening.instructions or ""
+
+    brief, written = told("brief"), told("format")
+    assert told("tools", "format", "brief") == told("brief", "format") == f"{brief}\n{written}"
+    axes = axes_of(difficulty)
+    in_brief = ("cart", '"done":{"type":"boolean"}', f"{axes.t_max} turns", f"{axes.b_tool} tool calls")
+    in_format = ("Prose with neither JSON nor a tool call", '"tool_calls": [{"name": "…", "args": {…}}]', "To finish")
+    for part in in_brief:
+        assert part in brief
+        assert part not in written
+    for part in in_format:
+        assert part in written
+        assert part not in brief
+    assert ("submit_answer" in written) == ("Calls alone leave the turn open" in written) == (style == "tool")
 
 
 # --- Sizes ------------------------------------------------------------------------------------------------------------

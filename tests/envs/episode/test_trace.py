@@ -129,6 +129,23 @@ def test_how_it_was_shown_is_read_from_the_trace(store: Shop) -> None:
     replay(trace, store)
 
 
+@pytest.mark.parametrize("include", [("brief",), ("format",), ("brief", "format"), ("tools", "format"), ("tools",), ()])
+@pytest.mark.parametrize("env_id", ENVIRONMENTS)
+def test_what_the_first_observation_held_is_read_from_it(store: Shop, env_id: str, include: tuple[str, ...]) -> None:
+    trace = trace_of(Episode(store, EpisodeSpec(env_id, 2, 1, style="tool"), "shown", include=include))
+    replay(Trace.load(trace.dump()), store)
+
+
+def test_how_raw_text_was_read_is_part_of_the_trace(store: Shop) -> None:
+    episode = Episode(store, EpisodeSpec("CART", 2, 1, format="lenient"), "lenient")
+    episode.step({"text": 'Let me see: {"tool_calls": []}'})
+    trace = Trace.load(trace_of(episode).dump())
+    assert (trace.metadata.format, trace.spec.format, trace.result) == ("lenient", "lenient", None)
+    replay(trace, store)
+    with pytest.raises(TraceMismatchError, match="step 1: "):
+        replay(replace(trace, metadata=trace.metadata.model_copy(update={"format": "strict"})), store)
+
+
 def test_a_trace_leaves_out_what_was_refused(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("CART"), "late")
     with pytest.raises(ActionError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from math import ceil
 from typing import Any
@@ -133,6 +134,71 @@ def test_in_style_tool_calls_accumulate_until_the_turn_is_full(start: Start) -> 
         assert len(observation.tool_results) == 1
         seen.append((observation.turn, observation.tool_calls_left))
     assert seen == [(0, 2), (0, 1), (0, 0), (1, 2), (1, 1), (1, 0), (2, 2)]
+
+
+def written(form: str, *calls: Call) -> dict[str, Any]:
+    """Return calls alone, which say nothing of the turn's end, in one of the forms of an action."""
+    chat = [{"id": "c", "type": "function", "function": {"name": call["name"], "arguments": "{}"}} for call in calls]
+    blocks = "\n".join(f"<tool_call>{json.dumps(call)}</tool_call>" for call in calls)
+    forms: dict[str, dict[str, Any]] = {
+        "structured": {"tool_calls": list(calls)},
+        "structured, all fields": {"assistant_message": "", "tool_calls": list(calls), "answer": None},
+        "raw JSON": {"text": json.dumps({"tool_calls": calls})},
+        "Hermes": {"text": blocks},
+        "Hermes after reasoning": {"text": f"Is it right?</think>\n\n{blocks}<|im_end|>"},
+        "chat message": {"role": "assistant", "content": None, "tool_calls": chat},
+        "chat message with blanks": {"role": "assistant", "content": "\n\n", "tool_calls": chat},
+    }
+    return forms[form]
+
+
+FORMS = (
+    "structured", "structured, all fields", "raw JSON", "Hermes", "Hermes after reasoning", "chat message",
+    "chat message with blanks",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_in_style_tool_calls_alone_leave_the_turn_open(form: str, start: Start) -> None:
+    episode = start(3, style="tool")
+    seen = [episode.step(written(form, VIEW)) for _ in range(4)]
+    assert [(each.turn, each.tool_calls_left) for each in seen] == [(0, 2), (0, 1), (0, 0), (1, 2)]
+    turn = start(3).step(written(form, VIEW))
+    assert (turn.turn, turn.tool_calls_left) == (1, 3), "in style turn an action is a turn"
+
+
+@pytest.mark.parametrize("form", ["structured", "raw JSON", "chat message"])
+@pytest.mark.parametrize("end_turn", [True, False])
+def test_an_action_may_say_whether_the_turn_ends(form: str, end_turn: bool, start: Start) -> None:
+    action = written(form, VIEW)
+    if "text" in action:
+        action = {"text": json.dumps({**json.loads(action["text"]), "end_turn": end_turn})}
+    else:
+        action = {**action, "end_turn": end_turn}
+    assert start(3, style="tool").step(action).turn == int(end_turn)
+
+
+@pytest.mark.parametrize(
+    "action",
+    [
+        {"text": f"One moment.\n<tool_call>{json.dumps(VIEW)}</tool_call>"},
+        {"role": "assistant", "content": "One moment.", "tool_calls": [VIEW]},
+        {"tool_calls": [VIEW], "answer": {"done": False}},
+        {"tool_calls": [VIEW, ask("Which brand?")]},
+        {"assistant_message": "One moment."},
+        {},
+    ],
+)
+def test_whatever_is_more_than_calls_closes_the_turn(action: dict[str, Any], start: Start) -> None:
+    assert start(3, style="tool").step(action).turn == 1
+
+
+def test_an_agent_that_only_calls_spends_its_budget(start: Start) -> None:
+    episode = start(style="tool")
+    while not episode.done:
+        observation = episode.step(written("Hermes", VIEW))
+    assert ended(observation).termination is Termination.TURN_BUDGET
+    assert episode.log.taken <= 2 * 2 * 4 + 1
 
 
 def test_calls_beyond_what_is_left_are_split_at_the_boundary(start: Start, shop: Shop) -> None:

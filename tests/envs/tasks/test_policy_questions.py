@@ -226,6 +226,9 @@ def answer(**fields: Any) -> PolicyAnswer:
         ({"value": "2025-03-04", "unit": "days"}, date(2025, 3, 4), "date", Fraction(-1)),
         ({"value": "2025-03-05", "unit": "date"}, date(2025, 3, 4), "date", Fraction(-1)),
         ({"value": 45, "unit": "date"}, date(2025, 3, 4), "date", Fraction(-1)),
+        ({"value": "45", "unit": "days"}, Fraction(45), "days", Fraction(1)),
+        ({"value": " 12.40 ", "unit": "%"}, Fraction(62, 5), "percent", Fraction(1)),
+        ({"value": "20250304", "unit": "date"}, date(2025, 3, 4), "date", Fraction(-1)),
     ],
 )
 def test_answers_are_scored_by_value_and_unit(
@@ -238,9 +241,10 @@ def test_answers_are_scored_by_value_and_unit(
     "fields",
     [
         {"value": "30 or 60 days", "unit": "days"},
-        {"value": "45", "unit": "days"},
+        {"value": "45 days", "unit": "days"},
+        {"value": "1,000", "unit": "points"},
+        {"value": "1e300", "unit": "days"},
         {"value": "2025-02-30", "unit": "date"},
-        {"value": "20250304", "unit": "date"},
         {"value": "2025-W10-2", "unit": "date"},
         {"value": [30, 60], "unit": "days"},
         {"value": True, "unit": "days"},

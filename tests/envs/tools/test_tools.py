@@ -132,8 +132,8 @@ def outside(field: Schema) -> st.SearchStrategy[Any]:
     """Return values that a field's schema forbids, null apart: it stands for an absent argument."""
     wrong_types: dict[str, list[Any]] = {
         "string": [0, 1.5, True, [], {}, ["red"]],
-        "integer": ["1", 1.5, True, [], {}],
-        "number": ["1", True, [], {}, float("nan"), float("inf")],
+        "integer": ["one", "1.5", "1 mug", "", 1.5, True, [], {}],
+        "number": ["one", "$1", "1,000", "1e999", "NaN", True, [], {}, float("nan"), float("inf")],
         "boolean": [0, 1, "true", "yes", [], {}],
         "array": ["a", 1, {}, [1], [None]],
     }
