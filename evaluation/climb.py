@@ -47,11 +47,11 @@ def climb(shop: Shop, policies: Policies, agent: str, episodes: int) -> Climb:
     curriculum, highest = Curriculum(), policies.info.max_difficulty
     frontier: list[int] = []
     for seed in range(episodes):
-        difficulty = curriculum.draw(env_id, "turn", seed)
+        difficulty = curriculum.draw(env_id, "turn", "strict", seed)
         frontier.append(max(difficulty, frontier[-1] if frontier else 0))
         episode = Episode(shop, EpisodeSpec(env_id, difficulty, seed), f"climb-{seed}")
         result = play(episode, policies.make(agent, seed))
-        curriculum.count(env_id, "turn", difficulty, seed, Fraction(result.correct_share), highest)
+        curriculum.count(env_id, "turn", "strict", difficulty, seed, Fraction(result.correct_share), highest)
         correct += result.is_correct
     return Climb(env_id, tuple(frontier), correct)
 

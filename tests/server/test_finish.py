@@ -52,7 +52,8 @@ def test_a_finished_episode_has_a_result(http: Any) -> None:
 def test_a_body_may_be_empty_and_must_be_right(http: Any) -> None:
     first, second = (begin(http, seed=3) for _ in range(2))
     assert http.call("POST", f"/episodes/{first}/finish").status_code == 200
-    for body in ({"action": {}}, [], {"request_id": ""}, {"request_id": 5}):
+    bodies: tuple[Any, ...] = ({"action": {}}, [], {"request_id": ""}, {"request_id": 5})
+    for body in bodies:
         answer = http.call("POST", f"/episodes/{second}/finish", json=body)
         assert code(answer) == (422, "VALIDATION_ERROR")
     assert http.state(second)["done"] is False

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from ecom_rlve.envs.episode.action import (
     MAX_QUESTIONS,
-    MAX_TEXT,
     FormatFailureError,
     Grammar,
     ParsedAction,
     batches,
     parse,
 )
+from ecom_rlve.envs.episode.reading.raw_text import MAX_TEXT
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import Format, Style

@@ -20,7 +20,7 @@ Start = Callable[..., Episode]
 CART = environment("CART")
 GRAMMAR = Grammar(CART.about.tools, CART.about.answer, 3, "turn")
 SEARCH = {"query": "mug"}
-DUMPED = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
+DUMPED: dict[str, Any] = {"refusal": None, "annotations": [], "audio": None, "function_call": None}
 """What a chat client's own dump of a message holds beside what was said."""
 
 
