@@ -8,8 +8,8 @@ EnvsError
 ├── ActionError              the client (not the model) sent an action this episode cannot take
 └── EpisodeDoneError         the episode has ended
 EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/contract/check.py``)
-DomainError                  the store says no: an ordinary tool result, never an exception a client sees
-TraceMismatchError           a recorded episode, played again, is another one
+DomainError                  the store refuses a call: an ordinary tool result, never an exception that a client sees
+TraceMismatchError           replaying a recorded episode gave something else
 """
 
 from __future__ import annotations

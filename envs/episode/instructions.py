@@ -36,7 +36,7 @@ _COMMON = (
 
 @lru_cache(maxsize=1024)
 def instructions(environment: Environment, axes: Axes, t_max: int, style: Style) -> str:
-    """Return the brief: the job, the answer schema, the format."""
+    """Return the text for the agent: its job, the answer schema, the format of an action."""
     return (
         f"You are a shop's assistant. {environment.brief(axes)}\n"
         f"Answer schema: {json.dumps(environment.about.answer_schema, separators=(',', ':'))}\n"
@@ -46,7 +46,7 @@ def instructions(environment: Environment, axes: Axes, t_max: int, style: Style)
 
 @lru_cache(maxsize=64)
 def tool_schemas(environment: Environment, style: Style) -> list[dict[str, Any]]:
-    """Return the OpenAI function schemas of the tools on offer; callers must not change them."""
+    """Return the OpenAI function schemas of the environment's tools; callers must not modify them."""
     schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":
         schemas.append(

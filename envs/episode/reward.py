@@ -36,7 +36,7 @@ def efficiency(turns: Turns) -> Fraction:
 
 
 def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fraction:
-    """Return minus the share of distinct output ids that were never shown; 0 without ids."""
+    """Return the negative share of distinct output ids that were never shown; 0 without ids."""
     distinct = set(output_ids)
     if not distinct:
         return Fraction(0)
@@ -48,7 +48,7 @@ def compose(
 ) -> EpisodeResult:
     """Return the result of an episode.
 
-    ``verdict`` is the verifier's finding on the state at the end. A format failure scores -1, whatever was done.
+    ``verdict`` is the verifier's judgement of the final state. A format failure scores -1, whatever was done before.
     """
     r_hall = hallucination(verdict.output_ids, shown_ids)
     correct = verdict.correct and r_hall == 0
