@@ -138,7 +138,7 @@ class Errand(ABC, Generic[Goal]):
 
     @abstractmethod
     def verify(self, intent: Intent[Goal], answer: Answer | None) -> Verdict:
-        """Judge the state at the end; ``answer`` is None where none was given."""
+        """Judge the state at the end; ``answer`` is None if the agent gave none."""
 
     @abstractmethod
     def solve(self, intent: Intent[Goal]) -> dict[str, Any]:

@@ -82,18 +82,10 @@ class Episode:
     ) -> None:
         """Draw the episode and its opening, worded by the templates.
 
-        Args:
-            shop: where the episode takes place.
-            spec: what determines it.
-            episode_id: its id.
-            include: what the first observation carries besides the customer's opening.
-            disclose: put difficulty and seed into the first observation.
-            reveal_goal: put the goal into the result.
-            simulator: what words the customer, for the metadata.
-            unregistered: the environment to play instead of the registered one that ``spec`` names.
-
-        Raises:
-            DifficultyError, AxesError, GenerationError, UnknownEnvironmentError: the spec cannot be drawn.
+        ``include`` names what the first observation carries besides the opening. ``disclose`` puts difficulty and seed
+        into it; ``reveal_goal`` puts the goal into the result. ``simulator`` says what words the customer, for the
+        metadata. ``unregistered`` is an environment to play instead of the one that ``spec`` names. Raises
+        ``DifficultyError``, ``AxesError``, ``GenerationError`` or ``UnknownEnvironmentError``.
         """
         self.spec = spec
         self.id = episode_id

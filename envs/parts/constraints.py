@@ -80,7 +80,7 @@ def _usable_counts(shop: Shop) -> NDArray[np.int8]:
 
 
 def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int8]:
-    """Return for each of ``rows`` how many columns are known, not counting the one that it comes in variants of."""
+    """Return for each of ``rows`` how many of the columns ``names`` are known, without its variant attribute."""
     catalog = shop.catalog
     codes = catalog.category_codes[rows]
     counts = np.zeros(len(codes), dtype=np.int8)

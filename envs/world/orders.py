@@ -216,8 +216,8 @@ class _Course(NamedTuple):
 def _course(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int], p_edge: float) -> _Course:
     """Draw the dates and the status of an order of these products.
 
-    ``days`` are the ages, in days, of which orders take one unless they are on their way or at the edge of their return
-    window. Because there are few of them, several orders are of one day.
+    ``days`` are possible ages of the order in days; several orders share one. An order that is on its way, or whose
+    return window ends about today, has another age.
     """
     fate, edge, side, which, day, late, state, delay = draw
     transit = max([ware.ship_days for ware in wares])

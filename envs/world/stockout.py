@@ -56,7 +56,7 @@ class StockoutPlan:
         self.fired = True
 
     def sell_unwanted(self, world: World, kept: Collection[int]) -> None:
-        """For a plan that misses: sell out three products of the first kind of which four were shown.
+        """For a plan that misses: sell out three products of the first kind with four products shown.
 
         Products in the cart do not count. None of ``kept`` sells out; if a kind has fewer than three others, the plan
         waits for another kind or more products.

@@ -174,7 +174,7 @@ class World:
         return draw_orders(store, self.axes.h_orders, self.axes.d)
 
     def window_days(self, department: str) -> int:
-        """Return this customer's return window, in days after delivery, for a department's regularly priced products."""
+        """Return this customer's return window, in days after delivery, for a department's goods at regular prices."""
         if department not in self._windows:
             situation = {DEPARTMENT: department, TIER: self.tier}
             self._windows[department] = int(self.book.rule(ONLINE_RETURN).figure(situation))
