@@ -1,1 +1,1 @@
-"""Episodes: worlds, customers, tools, verifiers. Knows the catalog; knows nothing of servers or clients."""
+"""Episodes: worlds, customers, tools, verifiers. Builds on the catalog and knows nothing of servers or clients."""

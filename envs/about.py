@@ -16,33 +16,33 @@ from ecom_rlve.models import MAX_DIFFICULTY, EnvironmentInfo
 
 @dataclass(frozen=True)
 class About:
-    """The declarations of one environment."""
+    """What one environment declares about itself."""
 
     id: str
-    """Capitals: ``CART``."""
+    """In capitals: ``CART``."""
     title: str
     version: str
-    """Changes where scores stop being comparable."""
+    """Changes whenever scores are no longer comparable with earlier ones."""
     called: str
-    """What the customer calls the errand when they come back to it: "the return"."""
+    """What the customer calls an intent of this kind when they come back to it: "the return"."""
     tool_names: tuple[str, ...]
-    """The tools on offer, in the order in which they are shown."""
+    """The tools that the agent may call, in the order in which they are listed."""
     answer: type[Answer]
     axes: tuple[str, ...]
-    """The difficulty axes that are live (SPEC §3): moving one of them alone moves the episode."""
+    """The difficulty axes that are live (SPEC §3): changing one of them alone changes the episode."""
     candidates: Callable[[Axes], float] | None = None
-    """How many things of the kind that is wanted the world holds, from which one who does not hear the customer picks
-    the right one by chance alone (SPEC §11); None where such a pick is never right."""
+    """Returns among how many things an agent must choose blindly, without reading the customer: its chance of being
+    right is one in so many (SPEC §11). None if a blind choice is never right."""
     needs: str = "more products, or products of which more is known"
-    """What a catalog must hold at the least to serve it: "four leaf categories"."""
+    """What a catalog must at least hold to serve the environment: "four leaf categories"."""
     members: tuple[str, ...] = ()
-    """Ids of the environments whose errands it is made of (JOURNEY); empty where it has errands of its own."""
+    """Ids of the environments whose intents a journey combines; empty for a single task."""
     empties_shelves: bool = False
-    """Products are sold out from the start."""
+    """Whether drawing an episode makes products sold out from the start."""
 
     @cached_property
     def tools(self) -> Mapping[str, Tool[Any]]:
-        """The tools on offer by name."""
+        """The tools that the agent may call, by name."""
         return {name: TOOLS[name] for name in self.tool_names}
 
     @property
@@ -51,11 +51,11 @@ class About:
         return flat_schema(self.answer)
 
     def chance(self, d: int) -> float:
-        """Return the probability that a pick without hearing the customer is right at a difficulty."""
+        """Return the probability that a choice without reading the customer is right at difficulty ``d``."""
         return 0.0 if self.candidates is None else 1 / self.candidates(axes_of(d))
 
     def info(self, max_difficulty: int) -> EnvironmentInfo:
-        """Return what a server tells of the environment, whose catalog serves it up to ``max_difficulty``."""
+        """Return what a server tells about the environment; ``max_difficulty`` is the highest it can serve."""
         levels = range(MAX_DIFFICULTY + 1) if self.candidates is not None else ()
         return EnvironmentInfo(
             env_id=self.id,

@@ -20,9 +20,9 @@ class Answer(ReadsNumbers):
     """True submits; false proposes."""
 
     def names(self, env_id: str) -> bool:  # noqa: ARG002 - the protocol's
-        """Tell whether it is an answer to an intent of this environment: any is, but where an answer names one."""
+        """Tell whether this answers an intent of the environment: always, unless the answer names one (JOURNEY)."""
         return True
 
     def own(self, model: type[Own]) -> Own | None:
-        """Return the answer as an environment takes it; None where it lacks what that needs."""
+        """Return the answer in the form that an environment takes; None if it does not fit that form."""
         return self if isinstance(self, model) else None

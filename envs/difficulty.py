@@ -14,7 +14,7 @@ from ecom_rlve.models import MAX_DIFFICULTY
 
 _AXIS = "axis"
 _MOST_COUNT = 1000
-"""No override makes an episode take more of anything: a request must not be able to exhaust the server."""
+"""Highest override of a count, so that no request can exhaust the server."""
 
 
 def logistic(x: float) -> float:
@@ -28,17 +28,17 @@ def logistic(x: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """How one axis follows from the difficulty, and what it may be."""
+    """How one axis follows from the difficulty, and the values that it may take."""
 
     number: int
     """Its place in SPEC §3, from 1."""
     formula: str
-    """``at`` as people write it."""
+    """``at`` in mathematical notation, for the documentation."""
     at: Callable[[int], Any]
-    """Its value at a difficulty: an ``int`` where it is a whole number, else a ``float``."""
+    """Returns its value at a difficulty: an ``int`` if ``is_whole``, else a ``float``."""
     least: float = 0.0
     most: float = 1.0
-    """Bounds of an override, both included; a share unless told otherwise."""
+    """Bounds of an override, both included; by default those of a share."""
     is_whole: bool = False
 
 
@@ -54,10 +54,10 @@ def _share(number: int, formula: str, at: Callable[[int], float]) -> Mapping[str
 
 @dataclass(frozen=True, slots=True)
 class Axes:
-    """The twelve axes of one episode, and the difficulty they came from."""
+    """The twelve axes of one episode, and the difficulty that they came from."""
 
     d: int
-    """0 to 20; the environment-specific scales are functions of it."""
+    """0 to 20; the scales of single environments (SPEC §3) are functions of it."""
     m: int = field(metadata=_count(1, "2 + ⌊d/2⌋", lambda d: 2 + d // 2))
     """Constraints."""
     p_missing: float = field(metadata=_share(2, "0.8·σ((d−3.5)/1.3)", lambda d: 0.8 * logistic((d - 3.5) / 1.3)))
@@ -69,11 +69,11 @@ class Axes:
     t_max: int = field(metadata=_count(5, "4 + ⌊d/2⌋", lambda d: 4 + d // 2, least=2))
     """The agent's turn budget."""
     p_noise: float = field(metadata=_share(6, "min(0.125, 0.01·d)", lambda d: min(0.125, 0.01 * d)))
-    """Share of the words noise may touch that it does touch."""
+    """Share of words that get a typing error, among those that noise may touch."""
     p_switch: float = field(metadata=_share(7, "0.6·σ((d−5)/2)", lambda d: 0.6 * logistic((d - 5) / 2)))
     """Probability that an intent is interrupted by the next (JOURNEY)."""
     top_k: int = field(metadata=_count(8, "max(20, 200−10·d)", lambda d: max(20, 200 - 10 * d), least=10))
-    """Search results that can be paged to."""
+    """How many results of a search can be reached by paging."""
     h_orders: int = field(metadata=_count(9, "12 + 2·d", lambda d: 12 + 2 * d))
     """Orders in the history."""
     b_branch: int = field(metadata=_count(10, "1 + ⌊d/3⌋", lambda d: 1 + d // 3))
@@ -103,15 +103,15 @@ def axes_of(d: int) -> Axes:
 def overridden(axes: Axes, overrides: Mapping[str, float]) -> Axes:
     """Return ``axes`` with single ones replaced, for ablations.
 
-    Raises :class:`AxesError` for an unknown axis and for a value outside an axis's bounds or of the wrong kind;
-    feasibility within the budgets is promised only without overrides.
+    Raises :class:`AxesError` for an unknown axis, for a value outside its bounds and for one of the wrong type. With
+    overrides it is not guaranteed that an episode can be solved within its budgets.
     """
     changes: dict[str, Any] = {}
     for name, value in sorted(overrides.items()):
         if name not in AXES:
             raise AxesError(f"no axis {name!r}; there are {', '.join(AXES)}")
         axis = AXES[name]
-        # No comparison with NaN holds.
+        # Written this way round, the comparison refuses NaN too.
         if not axis.least <= value <= axis.most:
             raise AxesError(f"axis {name} must lie in [{axis.least}, {axis.most}], not {value}")
         if axis.is_whole and value != floor(value):

@@ -16,19 +16,23 @@ from ecom_rlve.streams import Streams
 class Environment(ABC):
     """A family of tasks. Instances hold no state; every method is a function of its arguments.
 
-    A single task is an ``Errand`` too: ``class Lookup(Environment, Errand[LookupGoal])``.
+    An environment of a single task implements :class:`~ecom_rlve.envs.errand.Errand` too:
+    ``class Lookup(Environment, Errand[LookupGoal])``. JOURNEY draws intents of the others and has no errand of its own.
     """
 
     about: ClassVar[About]
 
     @abstractmethod
     def brief(self, axes: Axes) -> str:
-        """Return the agent's job, in the words of ``instructions``."""
+        """Return the description of the agent's job, a part of ``instructions``."""
 
     @abstractmethod
     def max_difficulty(self, shop: Shop) -> int:
-        """Return the highest difficulty that the catalog can serve, -1 where it can serve none."""
+        """Return the highest difficulty that the catalog can serve, -1 if it can serve none."""
 
     @abstractmethod
     def draw(self, world: World, streams: Streams) -> Scenario:
-        """Draw an episode in a world, with targets of its split; raises ``GenerationError`` after 50 redraws."""
+        """Draw an episode in a world, with target products of its split.
+
+        Raises ``GenerationError`` if 50 redraws find no goal.
+        """

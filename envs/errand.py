@@ -1,4 +1,8 @@
-"""One thing that a customer wants done: what was drawn for it, and how it is reviewed, judged and solved."""
+"""What a customer wants done: the intent that was drawn, and the errand that reviews, judges and solves it.
+
+An :class:`Intent` belongs to one episode and holds what was drawn. An :class:`Errand` holds no state; the environment
+that the intent comes from implements it.
+"""
 
 from __future__ import annotations
 
@@ -20,114 +24,121 @@ Goal = TypeVar("Goal")
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """One thing a goal is about, as sentences name it."""
+    """One thing that a goal is about, and the nouns for it."""
 
     singular: str
     plural: str
     category: str
-    """Leaf category whose values its words are drawn from."""
+    """Leaf category that it belongs to; empty if it belongs to none."""
     is_whole: bool = False
-    """It is all the others together: named beside a question about the others, it narrows nothing."""
+    """It stands for all the others together: a question that names it may be about any of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the customer settles for, told that a wanted thing is sold out. Nothing has changed before it is applied."""
+    """What the customer wants instead of something that has sold out.
+
+    It is a proposal: nothing changes until :meth:`Intent.apply` is called.
+    """
 
     act: Act
-    """What they say."""
+    """What the customer says."""
     goal: Any
-    """The goal from now on."""
+    """The new goal."""
     slots: tuple[Slot, ...]
-    """What they could say from now on."""
+    """The new slots: what the customer can say after the change."""
 
 
 class Stockout(ABC, Generic[Goal]):
-    """What may sell out while an intent is worked on, and what the customer does about it (SPEC §6)."""
+    """What may sell out during an intent, and what the customer wants instead (SPEC §6)."""
 
     def __init__(self, plan: StockoutPlan) -> None:
         self.plan = plan
 
     @abstractmethod
     def sell(self, intent: Intent[Goal]) -> None:
-        """Let things sell out, after tool results that showed something new or changed the cart."""
+        """Let things sell out if it is time for it.
+
+        Called after tool results that showed something new or changed the cart.
+        """
 
     @abstractmethod
     def is_known(self, intent: Intent[Goal]) -> bool:
         """Tell whether some result has shown the agent that a wanted thing is sold out."""
 
     def missing(self, intent: Intent[Goal]) -> int | None:  # noqa: ARG002 - the protocol's
-        """Return the wanted item that has sold out and that the customer must replace, None where there is none."""
+        """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
         return None
 
     def settled(self, intent: Intent[Goal], item: int) -> Change:
-        """Return what the customer settles for instead of a missing item."""
+        """Return what the customer wants instead of a missing item; raises ``LookupError`` if nothing is replaced."""
         raise LookupError(f"{intent.errand.about.id} replaces nothing, asked for item {item}")
 
 
 @dataclass(slots=True)
 class Intent(Generic[Goal]):
-    """One drawn errand: the hidden goal, the world it is in, and what the customer could say."""
+    """One drawn errand of an episode: the hidden goal, the world around it, and what the customer can say."""
 
     errand: Errand[Goal]
-    """Whose it is: reviews, judges and solves it."""
+    """Reviews, judges and solves this intent."""
     goal: Goal
-    """Replaced where the customer settles for something else."""
+    """Replaced when a :class:`Change` is applied."""
     world: World
     subjects: tuple[Subject, ...]
     slots: tuple[Slot, ...]
-    """Everything the customer could say beside the essential, in goal order."""
+    """The facts of the goal that the customer can say, in goal order."""
     streams: Streams
-    """Where its customer's draws come from."""
+    """Random streams of the customer in this intent."""
     opening: Callable[[Intent[Goal], Collection[Slot]], Act] | None = None
-    """Returns the first act, given what is not left out; None: every subject with its facts."""
+    """Returns the first act, given the slots that it tells; None: the first act lists every subject with its facts."""
     stockout: Stockout[Goal] | None = None
-    """What may sell out; None where nothing can."""
+    """What may sell out; None if nothing can."""
     leaves_stockouts: bool = False
-    """Told that a wanted thing is sold out, the customer leaves it to the agent; else they say what to take instead, or
-    that it is not."""
+    """True: a customer who hears that something is sold out leaves the choice to the agent. False: they say what to
+    take instead, or that the thing is still in stock."""
     unknown: tuple[SlotKind, ...] = ()
-    """Kinds of facts that a question may name and that this customer does not remember."""
+    """Kinds of facts that a question may name but that this customer does not remember."""
     kinds: tuple[SlotKind, ...] = ()
-    """Kinds of facts that a question may name although no slot may be of them."""
+    """All kinds of facts that a question may name; empty: those of ``slots`` and ``unknown``."""
     fixed: tuple[int, ...] = ()
-    """Positions of subjects of which the customer does not know what is no slot; of others any value will do."""
+    """Positions of subjects about which there is nothing to choose: an order, a purchase, a question. If the agent asks
+    for a fact of them that is no slot, the customer does not know it; for other subjects any value will do."""
     is_interrupted: bool = False
-    """The customer comes to the next intent before this one is done."""
+    """The customer turns to the next intent before this one is done."""
     redraws: int = 0
-    """Products drawn again before the goal was reachable and identified."""
+    """How often products were drawn again until the goal could be reached and its facts fit nothing else."""
 
     def opened(self, said: Collection[Slot]) -> Act:
-        """Return the first act: what is essential, and the slots that were not left out."""
+        """Return the first act: what is essential, and the slots ``said``."""
         if self.opening is not None:
             return self.opening(self, said)
         return Act(ActKind.OPEN, mentions_of(self, said))
 
     def leaves_free(self, item: int | None) -> bool:
-        """Tell whether any value of what is no slot of an item, or of any of them, will do."""
+        """Tell whether any value will do for an attribute that is no slot of ``item`` (None: of some item)."""
         if item is None:
             return any(at not in self.fixed for at in range(len(self.subjects)))
         return item not in self.fixed
 
     def apply(self, change: Change) -> None:
-        """Let what the customer has settled for be the goal."""
+        """Make a change the goal, and the stock-out settled."""
         self.goal, self.slots = change.goal, change.slots
         if self.stockout is not None:
             self.stockout.plan.is_settled = True
 
 
 class Errand(ABC, Generic[Goal]):
-    """What a customer asks of a task. Instances hold no state; every method is a function of its arguments."""
+    """Reviews, judges and solves intents of one kind. Instances hold no state, as for ``Environment``."""
 
     about: ClassVar[About]
 
     @abstractmethod
     def review(self, intent: Intent[Goal], proposal: Answer | None) -> Review:
-        """Return what the customer sees in the work so far, and in an answer that was proposed (``done=false``)."""
+        """Return what the customer notices in the work so far and in a proposed answer (``done=false``; None: none)."""
 
     @abstractmethod
     def verify(self, intent: Intent[Goal], answer: Answer | None) -> Verdict:
-        """Judge the state at the end; ``answer`` is None where none was given."""
+        """Judge the state at the end; ``answer`` is None if the agent gave none."""
 
     @abstractmethod
     def solve(self, intent: Intent[Goal]) -> dict[str, Any]:
@@ -135,11 +146,11 @@ class Errand(ABC, Generic[Goal]):
 
     @abstractmethod
     def goal_json(self, intent: Intent[Goal]) -> dict[str, Any]:
-        """Return the goal for people, once the episode is over."""
+        """Return the goal as readable JSON, to be shown after the end of the episode."""
 
 
 def mentions_of(intent: Intent[Any], said: Collection[Slot]) -> tuple[Mention, ...]:
-    """Return every subject with those of its facts that are said."""
+    """Return every subject, each with its facts among the slots ``said``."""
     return tuple(
         Mention(subject.singular, subject.plural, facts_of_item(intent.slots, item, said))
         for item, subject in enumerate(intent.subjects)
@@ -147,5 +158,5 @@ def mentions_of(intent: Intent[Any], said: Collection[Slot]) -> tuple[Mention, .
 
 
 def facts_of_item(slots: Sequence[Slot], item: int, said: Collection[Slot]) -> tuple[Any, ...]:
-    """Return the facts of an item that are said, in goal order."""
+    """Return the facts of an item among the slots ``said``, in goal order."""
     return tuple(slot.fact for slot in slots if slot.item == item and slot in said)

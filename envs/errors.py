@@ -9,8 +9,8 @@ EnvsError
 └── EpisodeDoneError         the episode has ended
 FormatFailureError           the model's output is no action: ends the episode, never an exception a client sees
 EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/contract/check.py``)
-DomainError                  the store says no: an ordinary tool result, never an exception a client sees
-TraceMismatchError           a recorded episode, played again, is another one
+DomainError                  the store refuses a call: an ordinary tool result, never an exception that a client sees
+TraceMismatchError           replaying a recorded episode gave something else
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a customer can say of a goal: slots, and how they stand.
+"""What all goals have in common: slots, the customer's review of the work, the verifier's verdict.
 
-Environments make goals of their own shape; these parts are common to all of them.
+Each environment has a goal class of its own; these parts are the same for all.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ from ecom_rlve.envs.language.acts import Fact
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One fact of a goal that the customer could say."""
+    """One fact of a goal that the customer can say."""
 
     item: int
     """Position of the wanted item it belongs to."""
     fact: Fact
     is_essential: bool = False
-    """Said in the first message in any case: never left out, told again when asked for."""
+    """Always said in the first message, never left out; told again when asked for."""
     named_by: Slot | None = None
-    """The slot by which what this one is about becomes known (the need for that thing): it is not said at first without
-    it, and telling this one tells that one; None: itself."""
+    """The slot that introduces what this one is about: the need for a kind of thing introduces the wishes for it. The
+    first message never tells this slot without that one, and an answer with this one tells that one too. None: this
+    slot needs no introduction."""
 
     @property
     def name(self) -> str:
@@ -32,26 +33,26 @@ class Slot:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What the customer sees when they look at what the agent has done so far."""
+    """What the customer notices when they look at what the agent has done so far."""
 
     wrong: tuple[Slot, ...] = ()
-    """Slots of wanted items that are wrong as things stand, in goal order."""
+    """Slots that the work so far does not meet, in goal order."""
     stray: bool = False
-    """Something there matches nothing wanted."""
+    """The work holds something that matches nothing wanted."""
     complete: bool = False
     """Nothing is wrong, stray or missing."""
     hides_unsaid: bool = False
-    """A reaction to proposed ids: wrong slots that were never said are not even refused (SPEC §7)."""
+    """The review is of proposed ids: the customer does not mention wrong slots that were never said (SPEC §7)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A verifier's finding."""
+    """A verifier's judgement."""
 
     r_task: Fraction
     """In [-1, 1]; exact."""
     correct: bool
-    """The task's own success test (SPEC §6), before unseen ids are looked at."""
+    """The task's own success test (SPEC §6), before ids that were never shown are looked at."""
     output_ids: tuple[str, ...] = field(default=())
     """Product ids in the agent's output: answer, cart, exchanges (SPEC §4)."""
     share: Fraction | None = None

@@ -1,4 +1,4 @@
-"""A drawn episode: one world, and the intents that the customer has in it, one after another."""
+"""A drawn episode: one world, and the customer's intents in it, one after another."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ecom_rlve.envs.world.world import World
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What an environment drew: a single task has one intent, a journey several."""
+    """What an environment draws for an episode: one intent in a single task, several in a journey."""
 
     world: World
     intents: tuple[Intent[Any], ...]
-    """In the order in which they are begun; at least one."""
+    """At least one, in the order in which the customer begins them."""
     redraws: int = 0
-    """Draws that came to nothing before this one."""
+    """Draws that were rejected before this one."""
 
     @property
     def turn_budget(self) -> int:
-        """T_max of the episode: each intent adds its own (SPEC §3)."""
+        """The agent's turns in the episode: T_max for each intent (SPEC §3)."""
         return self.world.axes.t_max * len(self.intents)
 
 

@@ -1,6 +1,6 @@
 """Train, eval and test: three disjoint sets of target products.
 
-The split of a product is a function of its title, so that copies of one product under several ids never cross.
+The split of a product is a function of its title, so that copies of one product under several ids share a split.
 """
 
 from __future__ import annotations

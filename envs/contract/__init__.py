@@ -1,1 +1,1 @@
-"""What every environment must keep, as checks that the author of a new one runs too."""
+"""Checks of the contract that every environment must keep; the author of a new environment runs them too."""

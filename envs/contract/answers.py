@@ -1,4 +1,4 @@
-"""Whether bad answers are the agent's fault and nothing worse: a format failure or a score, never an exception."""
+"""Checks that a bad answer gives a format failure or a low score, never an exception."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from ecom_rlve.models import Termination
 
 _SCALARS = {"string", "number", "integer", "boolean"}
 _MANY = 10_000
+"""Number of ids in an overlong answer."""
 
 
 class Solved(Protocol):
-    """An episode of the environment's own solution."""
+    """An episode played with the environment's own solution."""
 
     @property
     def last(self) -> dict[str, Any]:
-        """The action that ended it."""
+        """The last action, which ended the episode."""
 
 
 def check_schema(environment: Environment) -> None:
-    """Require a flat JSON schema that holds every field of the answer: scalars, enums, lists of scalars."""
+    """Require a flat JSON schema with every field of the answer: scalars, enums, lists of scalars."""
     schema, where = environment.about.answer_schema, f"{environment.about.id}: the answer schema"
     json.dumps(schema, allow_nan=False)
     fields = schema["properties"]
@@ -44,7 +45,7 @@ def check_schema(environment: Environment) -> None:
 
 
 def check_answers(start: Callable[[], Episode], solved: Solved) -> None:
-    """Require that every bad answer ends in a score below the maximum or in a format failure."""
+    """Require that every bad answer gives a score below the maximum or a format failure."""
     for answer in _bad_answers(start()):
         for done in (True, False):
             episode = start()

@@ -1,6 +1,7 @@
-"""What every environment must keep, as one call: ``check_environment(MyEnvironment(), shop)``.
+"""The contract of environments, checked by one call: ``check_environment(MyEnvironment(), shop)``.
 
-The author of a new environment runs what CI runs for the built-in ones. The environment need not be registered.
+The author of a new environment runs the same checks that CI runs for the built-in ones. The environment need not be
+registered.
 """
 
 from __future__ import annotations
@@ -28,24 +29,24 @@ DIFFICULTIES = (0, 3, 6, 9, 12, MAX_DIFFICULTY)
 _STYLES: tuple[Style, ...] = ("turn", "tool")
 _MOST_STEPS = 1000
 _MOST_CHANCE = 1 / 12
-"""Of a pick without hearing the customer (SPEC §11)."""
+"""Highest chance of being right without reading the customer (SPEC §11)."""
 
 
 class Played(NamedTuple):
-    """One episode of the environment's own solution."""
+    """One episode played with the environment's own solution."""
 
     episode: Episode
     transcript: tuple[str, ...]
-    """Observations as sent, the opening first."""
+    """JSON texts of the observations, the opening first."""
     messages: tuple[str, ...]
-    """What the customer said, without silences."""
+    """The customer's messages, without empty ones."""
     last: dict[str, Any]
-    """The action that ended it."""
+    """The action that ended the episode."""
     result: EpisodeResult
 
 
 def check_environment(environment: Environment, shop: Shop, *, seeds: int = 20) -> None:
-    """Raise ``EnvironmentFaultError`` where an environment breaks the contract (SPEC §2, §4, §7).
+    """Raise ``EnvironmentFaultError`` if an environment breaks the contract (SPEC §2, §4, §7).
 
     Plays the environment's own solution on ``seeds`` seeds at each of :data:`DIFFICULTIES` that the shop serves, in
     both styles, and tries its tools, its customer and bad answers on a few of them. A synthetic shop of 2,000 products

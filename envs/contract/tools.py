@@ -1,4 +1,4 @@
-"""Whether the tools that an environment offers change only what they declare to change."""
+"""Checks that an environment's tools change only what they declare to change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_TRIES = 24
 
 
 def check_reads(episode: Episode) -> None:
-    """Require that no tool declared to read changes the world or the goal, beyond what has been shown."""
+    """Require that tools declared as reading change neither world nor goal, except for what counts as shown."""
     world = episode.intent.world
     for name, tool in episode.environment.about.tools.items():
         if tool.writes:
@@ -41,7 +41,7 @@ def check_reads(episode: Episode) -> None:
 
 
 def _state(episode: Episode) -> tuple[Any, ...]:
-    """Return all that only a writing tool may change; what has been shown and read is left out."""
+    """Return everything that only a writing tool may change; what was shown or read is not in it."""
     world = episode.intent.world
     return (
         [(line.line_id, line.row, line.variant, line.quantity) for line in world.cart],
@@ -55,7 +55,7 @@ def _state(episode: Episode) -> tuple[Any, ...]:
 
 
 def _arguments(schema: Mapping[str, Any], world: World) -> Iterator[dict[str, Any]]:
-    """Yield some arguments that a schema allows, of things that are in the world and of one that is not."""
+    """Yield some arguments that a schema allows, with ids of things in the world and one id of nothing."""
     names = list(schema["required"]) or list(schema["properties"])[:1]
     pools = [_values(name, schema["properties"][name], world) for name in names]
     for number, values in enumerate(product(*pools)):
@@ -89,4 +89,4 @@ _POOLS: Mapping[str, Callable[[World], list[Any]]] = {
     "section_id": lambda world: [*list(world.book.section_by_id)[:2], "nothing"],
     "query": lambda world: [world.shop.catalog.titles[0], "return window", "?"],
 }
-"""Values of arguments that name something in the world, by the argument's name."""
+"""Values for arguments that name something in the world, by the argument's name."""

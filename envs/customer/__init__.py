@@ -1,1 +1,1 @@
-"""The simulated customer: code picks what is said, wording only spells it."""
+"""The simulated customer: code picks what is said; templates or a language model only word it."""

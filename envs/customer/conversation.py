@@ -1,6 +1,7 @@
-"""The customer of a whole episode: one intent after another, each with slots, patience and excuses of its own.
+"""The customer of a whole episode: one intent after another.
 
-The customer interrupts one intent with the next and comes back to it, or moves on when one is closed (SPEC §6).
+Each intent has its own slots, patience and count of excused turns. The customer may interrupt an intent with the next
+and come back to it later, and moves on when one is closed (SPEC §6).
 """
 
 from __future__ import annotations
@@ -47,64 +48,67 @@ class Begun:
     intent: Intent[Any]
     customer: Customer
     start: ErrandStart
-    """What was done before it."""
+    """What cart and returns held before it."""
     verdict: Verdict | None = None
     """None until it is closed."""
 
 
 class Conversation:
-    """Which intents are begun, which are open, and what the customer says of them. Begins with the first."""
+    """Knows which intents have begun and which are open, and picks what the customer says about them.
+
+    The first intent begins with the object.
+    """
 
     def __init__(self, intents: Sequence[Intent[Any]]) -> None:
         self.intents = tuple(intents)
         self.begun: list[Begun] = []
-        """In the order of ``intents``."""
+        """Intents that have begun, in the order of ``intents``."""
         self._open: list[Begun] = []
-        """Begun and not closed; the last is the one that the customer spoke of last."""
+        """Intents that have begun and are not closed; the customer spoke of the last one last."""
         self.opening = self._begin()
 
     @property
     def current(self) -> Begun:
-        """The intent that the customer spoke of last; at the end the one that was closed last."""
+        """The intent that the customer spoke of last; at the end of the episode the one that was closed last."""
         return self._open[-1] if self._open else self.begun[-1]
 
     @property
     def is_over(self) -> bool:
-        """Every intent was closed."""
+        """Whether every intent was closed."""
         return len(self.begun) == len(self.intents) and not self._open
 
     @property
     def knows_stockout(self) -> bool:
-        """Some result has shown the agent that what the current intent wants is sold out."""
+        """Whether some result has shown the agent that something the current intent wants is sold out."""
         if not self._open:
             return False
         intent = self.current.intent
         return intent.stockout is not None and intent.stockout.is_known(intent)
 
     def sell(self) -> None:
-        """Let things sell out that open intents are about."""
+        """Let things sell out for each open intent."""
         for begun in self._open:
             if begun.intent.stockout is not None:
                 begun.intent.stockout.sell(begun.intent)
 
     def close(self, verdict: Verdict) -> None:
-        """Close the current intent; what is done from now on counts for the one that is come back to."""
+        """Close the current intent; what is done from now on counts for the intent that was interrupted, if any."""
         self._open.pop().verdict = verdict
         if self._open:
             self.current.intent.world.errand_start = self.current.start
 
     def hear(self, turn: ClosedTurn) -> Heard:
-        """Return what a closed turn asks and claims; changes nothing."""
+        """Return what a closed turn asks and claims; changes no state."""
         if turn.answer is None:
             return self.current.customer.hear(turn)
         return NOTHING_HEARD if turn.answer.done else self.current.customer.hear(self._own(turn))
 
     def settles_for(self, heard: Heard) -> Change | None:
-        """Return what the customer settles for, told that a wanted thing is sold out; None where nothing changes."""
+        """Return what the customer wants instead of something that the agent calls sold out; None: nothing changes."""
         return self.current.customer.settles_for(heard) if heard.sold_out else None
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
-        """Return the reaction of the intent that is spoken of, and the change of topic where there is one."""
+        """Return the customer's reaction in the current intent, followed by a change of topic if there is one."""
         if turn.answer is not None and turn.answer.done:
             return Reply(self._moved_on(), is_customer_caused=True)
         begun = self.current
@@ -117,7 +121,7 @@ class Conversation:
         return Reply((*reply.acts, *switch), is_customer_caused=not reply.excuses_nothing)
 
     def _own(self, turn: ClosedTurn) -> ClosedTurn:
-        """Return the turn with its proposal as the current intent takes it."""
+        """Return the turn with its proposal in the form that the current intent takes."""
         if turn.answer is None:
             return turn
         return turn._replace(answer=turn.answer.own(self.current.intent.errand.about.answer))
@@ -140,5 +144,5 @@ class Conversation:
 
 
 def _introduced(acts: tuple[Act, ...]) -> tuple[Act, ...]:
-    """Return first acts as they are said in the middle of a conversation: without a greeting."""
+    """Return the first acts of an intent as said in the middle of a conversation: without a greeting."""
     return tuple(replace(act, kind=ActKind.NEXT) for act in acts)

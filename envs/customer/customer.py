@@ -1,4 +1,7 @@
-"""The customer: picks what is said, hides, answers, corrects, loses patience (SPEC §7). Never words anything."""
+"""The customer in one intent (SPEC §7): picks the acts that tell, answer, correct, confirm or leave.
+
+The words for the acts are made elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,12 @@ from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.language.phrases import LABELS
 
 _FACTS_PER_QUESTION = 3
+"""Most facts that are told in answer to one turn's questions (SPEC §7). The same number sets how many asking turns an
+intent excuses: left-out slots / 3, rounded up (SPEC §2.3)."""
 _NAMED_AT_MOST = 3
+"""How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
+"""Tiresome turns in a row after which the customer leaves (SPEC §7)."""
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
 
 
@@ -32,7 +39,7 @@ class _Draft:
 
 
 class Customer:
-    """One customer in one intent. Deterministic but for the choice of what is left out at first."""
+    """One customer in one intent. The only draw is which slots the first message leaves out."""
 
     def __init__(self, intent: Intent[Any]) -> None:
         self._intent = intent
@@ -58,7 +65,7 @@ class Customer:
         return (self._intent.opened(self._said),)
 
     def hear(self, turn: ClosedTurn) -> Heard:
-        """Return what a closed turn asks and claims; changes nothing."""
+        """Return what a closed turn asks and claims; changes no state."""
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return NOTHING_HEARD
         readings = self._readings(turn.message, turn.questions, turn.understood)
@@ -69,7 +76,7 @@ class Customer:
         )
 
     def settles_for(self, heard: Heard) -> Change | None:
-        """Return what the customer settles for, told that a wanted thing is sold out; None where nothing changes."""
+        """Return what the customer wants instead of something that the agent calls sold out; None: nothing changes."""
         stockout, intent = self._intent.stockout, self._intent
         missing = None if stockout is None or intent.leaves_stockouts else stockout.missing(intent)
         if stockout is None or missing is None or not {missing, None} & set(heard.sold_out):
@@ -77,7 +84,7 @@ class Customer:
         return stockout.settled(intent, missing)
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
-        """Return the reaction to a closed turn; ``change`` is what they settled for in it, already applied."""
+        """Return the reaction to a closed turn; ``change`` is what :meth:`settles_for` returned, already applied."""
         draft = _Draft()
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return self._settle(draft, turn)
@@ -91,7 +98,7 @@ class Customer:
         return self._settle(draft, turn)
 
     def unclear(self, message: str, questions: tuple[str, ...]) -> list[str]:
-        """Return the texts that ask something in which the rules find no topic."""
+        """Return the texts that ask something but in which the rules find no topic."""
         texts = (message, *questions) if message else questions
         readings = self._readings(message, questions, NOTHING_UNDERSTOOD)
         return [
@@ -101,7 +108,7 @@ class Customer:
         ]
 
     def topics(self) -> dict[str, str]:
-        """Return what a question may be about: names of facts, and what a person calls each."""
+        """Return what a question may be about: the name of each slot → what a person calls it."""
         return {
             slot.name: slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
             for slot in self._intent.slots
@@ -191,11 +198,14 @@ class Customer:
         self._free_asked.update(free)
 
     def _leaves_free(self, item: int | None, name: str) -> bool:
-        """Tell whether any value of what is no slot will do; else the customer does not know it."""
+        """Tell whether any value will do for an attribute that is no slot; if not, the customer does not know it."""
         return name not in self._forgotten and self._intent.leaves_free(item)
 
     def _narrowed(self, item: int | None, name: str) -> int | None:
-        """Return the item that a question is about: none beside what is about all, and the whole narrows nothing."""
+        """Return the item that a question is limited to.
+
+        None if what it asks for belongs to all items together, or if it names the subject that stands for all of them.
+        """
         is_about_all = name in self._of_all or (item is not None and self._intent.subjects[item].is_whole)
         return None if is_about_all else item
 
@@ -225,7 +235,8 @@ class Customer:
             draft.acts.append(Act(ActKind.REJECT))
             draft.is_tiresome |= self._named[None] > 0
             self._named[None] += 1
-        # A refused slot that a fallback has replaced is nothing to wait for.
+        # Once a slot was refused, nothing is confirmed until the agent has asked for its value. A change may have
+        # replaced the slot since; then there is nothing to wait for.
         is_waiting = any(slot in self._refused and slot not in self._said for slot in self._intent.slots)
         if review.complete and not self._confirmed and not is_waiting:
             draft.acts.append(Act(ActKind.CONFIRM))
@@ -236,7 +247,7 @@ class Customer:
                 draft.acts.append(Act(ActKind.CONTINUE))
 
     def _correct(self, slot: Slot, review: Review, draft: _Draft) -> None:
-        """Name one wrong slot: with its value where that was said before, else refuse it once and be silent."""
+        """Correct one wrong slot: with its value if that was said before; otherwise once, without the value."""
         attribute = (slot.fact.constraint.attribute,)
         if slot not in self._said:
             if slot not in self._refused and not review.hides_unsaid:
@@ -279,7 +290,7 @@ def _excuses_nothing(draft: _Draft) -> bool:
 
 
 def _said_at_first(intent: Intent[Any]) -> set[Slot]:
-    """Draw what is not left out of the first message."""
+    """Draw the slots that the first message tells."""
     slots, p_missing = intent.slots, intent.world.axes.p_missing
     draws = intent.streams.stream("omission").random(len(slots)).tolist()
     drawn = {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}

@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 
 class Outcome(StrEnum):
-    """How the words of an utterance came about; a label in metrics and traces."""
+    """How the words of an utterance came about; a label in metrics and traces.
+
+    ``FELL_BACK_…``: the template text was said, for the reason given.
+    """
 
     TEMPLATE = "template"
     """No model was asked."""
@@ -42,13 +45,13 @@ class Outcome(StrEnum):
     FELL_BACK_BREAKER_OPEN = "fell_back_breaker_open"
     """Template: the endpoint had failed too often to be asked."""
     FELL_BACK_BUDGET = "fell_back_budget"
-    """Template: the wording was not there within the time that the message may take."""
+    """Template: the wording was not ready within the time that the message may take."""
     FELL_BACK_UNRECORDED = "fell_back_unrecorded"
     """Template: the cassette is only played and does not hold this utterance."""
 
     @property
     def is_fallback(self) -> bool:
-        """The template was said although a model was to be asked."""
+        """Whether the template was said although a model should have worded the utterance."""
         return self.startswith("fell_back")
 
 
@@ -57,4 +60,4 @@ class Finding(NamedTuple):
 
     outcome: Outcome
     explanation: str
-    """For the model's second try: names nothing that the model was not told or did not say itself."""
+    """For the model's second try; names only what the model was told or said itself."""

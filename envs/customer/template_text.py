@@ -1,4 +1,4 @@
-"""The template voice: spells acts in a persona's words, with input noise."""
+"""The template voice: words acts in the manner of a persona, with typing noise."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class TemplateText(NamedTuple):
     text: str
     """As the customer says it."""
     plain: str
-    """The same before noise."""
+    """``text`` before typing noise."""
 
 
 class TemplateVoice:
@@ -44,7 +44,7 @@ class TemplateVoice:
         return TemplateText(noisy, wording.text)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
-        """Return, for each word of a value said, the words of its vocabulary, of which it must come near no other."""
+        """Return the words of each value that is said, with the other words that a slip must not bring them near."""
         shop = self._world.shop
         rivals: dict[str, tuple[str, ...]] = {}
         for mention in (mention for act in acts for mention in act.mentions):

@@ -1,4 +1,4 @@
-"""A turn as the customer meets it: what they notice of it, and what they reply."""
+"""A turn from the customer's side: what they notice, what they hear, what they reply."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from ecom_rlve.envs.customer.hearing.reading import Reading
 from ecom_rlve.envs.language.acts import Act
 
 Understood = Mapping[str, tuple[str, ...]]
-"""Names of topics by the text that asks about them."""
+"""The names of the topics of a question, by its text."""
 NOTHING_UNDERSTOOD: Understood = MappingProxyType({})
 
 
 class ClosedTurn(NamedTuple):
-    """What the customer can notice of a turn that the agent closed."""
+    """What the customer can notice in a turn that the agent has closed."""
 
     message: str
     questions: tuple[str, ...]
@@ -26,24 +26,24 @@ class ClosedTurn(NamedTuple):
     answer: Answer | None
     """An answer that did not end the episode: a proposal, or in a journey the end of an intent."""
     met_stockout: bool
-    """A wanted thing was first read to be sold out, and nothing else was new."""
+    """A result first showed that a wanted thing is sold out, and nothing else was new."""
     understood: Understood = NOTHING_UNDERSTOOD
-    """What a model took the texts of :meth:`Customer.unclear` to ask about."""
+    """The topics that a model found in texts of :meth:`Customer.unclear`."""
 
 
 class Heard(NamedTuple):
-    """What the customer has made of a closed turn."""
+    """What the customer understands of a closed turn."""
 
     readings: tuple[Reading, ...] = ()
-    """One for each text of the agent's: the message, then the questions."""
+    """One for each of the agent's texts: the message, then the questions."""
     sold_out: tuple[int | None, ...] = ()
-    """Items that are said to be sold out; None where the words name none."""
+    """Items that the agent says are sold out; None for a claim that names no item."""
     claims_done: bool = False
-    """It says that the work is done, or proposes an answer."""
+    """The agent says that the work is done, or proposes an answer."""
 
 
 NOTHING_HEARD = Heard()
-"""Of a turn that gives the customer nothing to react to."""
+"""What is heard in a turn to which the customer does not react."""
 
 
 class Reply(NamedTuple):
@@ -51,7 +51,8 @@ class Reply(NamedTuple):
 
     acts: tuple[Act, ...]
     is_customer_caused: bool
-    """The turn does not count against the agent (SPEC §2.3)."""
+    """The turn does not use up the agent's budget (SPEC §2.3)."""
     leaves: bool = False
+    """The customer gives up."""
     excuses_nothing: bool = False
-    """It corrects something, or answers a question that named nothing."""
+    """The reply corrects something, or answers a question that named nothing: the turn counts in any case."""

@@ -1,7 +1,7 @@
-"""How the customer's acts become words: what a voice is given, what it gives back, and how that came about.
+"""The interface of a voice, which turns the customer's acts into words.
 
-Code picks the acts and writes the template text first; a voice may only word the same acts otherwise, and what it says
-has passed a check or is the template (SPEC §7).
+Code picks the acts and writes the template text first. A voice may only word the same acts differently. What it says
+has passed a check or is the template text (SPEC §7).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
 
 Check = Callable[[str], Finding | None]
-"""Returns why a wording does not pass, None where it does."""
+"""Returns why a wording does not pass, None if it does."""
 
 
 class Line(NamedTuple):
@@ -28,25 +28,25 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class Utterance:
-    """What the customer says at one point of an episode: plain data, equal in equal episodes."""
+    """What the customer says at one point of an episode, as plain data; equal episodes have equal utterances."""
 
     acts: tuple[Act, ...]
     turn: int
     """Closed turns so far; 0 is the opening."""
     number: int
-    """Position among the utterances of the same step, from 0."""
+    """Position among the utterances of its step, from 0."""
     persona: Persona
     template_text: str
-    """The acts in the template's words, noise included: what is said where no other wording passes."""
+    """The acts in the template's words, with typing noise. It is said if no other wording passes."""
     plain_text: str
-    """The same before noise: what a model is given to word anew."""
+    """The same before noise: the text that a model is asked to reword."""
     earlier: tuple[Line, ...]
     """The last lines of the conversation before this one, oldest first; may be empty."""
     seed: int
-    """0 to 2**31 - 1: drawn from the episode's streams, for the request to a model."""
+    """0 to 2**31 - 1, drawn from the episode's streams; part of the request to a model."""
     make_check: Callable[[], Check] = field(compare=False, repr=False)
-    """Builds the check; called at most once, and never where the template speaks. Must be called before the
-    episode's next step, since what is unsaid changes with it."""
+    """Builds the check; called at most once, and never if the template speaks. It must be called before the episode's
+    next step, because that step changes what is still unsaid."""
 
     @cached_property
     def check(self) -> Check:
@@ -55,7 +55,7 @@ class Utterance:
 
 
 class Spoken(NamedTuple):
-    """What is said."""
+    """What is said, and how the words came about."""
 
     text: str
     outcome: Outcome
@@ -67,16 +67,13 @@ class Voice(Protocol):
     async def say(self, utterance: Utterance) -> Spoken:
         """Return the words; equal utterances get equal words from the same voice.
 
-        Raises :class:`~ecom_rlve.envs.customer.model.errors.VoiceError` where there are none and the template may not
-        stand in: an infrastructure failure, never the agent's fault.
+        Raises :class:`~ecom_rlve.envs.customer.model.errors.VoiceError` if there are no words and the template must not
+        be used instead. That is an infrastructure failure, never the agent's fault.
         """
         ...
 
     async def prepare(self, utterance: Utterance) -> None:
-        """Have the words ready of an utterance that may be asked for, however long it takes.
-
-        Raises as :meth:`say` does.
-        """
+        """Make the words of an utterance that may be asked for later, without a time limit; raises as :meth:`say`."""
         ...
 
     async def aclose(self) -> None:
@@ -92,7 +89,7 @@ class TemplateOnly:
         return Spoken(utterance.template_text, Outcome.TEMPLATE)
 
     async def prepare(self, utterance: Utterance) -> None:
-        """Do nothing: the template text is there."""
+        """Do nothing: the template text exists already."""
 
     async def aclose(self) -> None:
-        """Close nothing."""
+        """Do nothing: there is nothing to close."""

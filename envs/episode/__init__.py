@@ -1,1 +1,1 @@
-"""The turn machine: reading actions, playing a turn, telling what happened, scoring the end."""
+"""The turn machine: reads actions, plays turns, reports what happened, scores the end."""

@@ -45,7 +45,7 @@ from ecom_rlve.streams import Streams
 
 @dataclass(frozen=True, slots=True)
 class EpisodeSpec:
-    """What fixes an episode on a given catalog and version: equal specs are equal episodes."""
+    """What determines an episode, given catalog and version: equal specs give equal episodes."""
 
     env_id: str
     difficulty: int = 0
@@ -60,7 +60,7 @@ class EpisodeSpec:
 
 @dataclass(slots=True)
 class _OpenTurn:
-    """What has happened in the turn that is open."""
+    """What has happened so far in the current turn."""
 
     calls: int = 0
     questions: tuple[str, ...] = ()
@@ -84,11 +84,11 @@ class Episode:
         simulator: str = "template",
         unregistered: Environment | None = None,
     ) -> None:
-        """Draw the episode and let the customer speak, in the words of the templates.
+        """Draw the episode and its opening, worded by the templates.
 
-        ``include`` says what the first observation carries besides the opening, ``disclose`` puts difficulty and seed
-        into it, ``reveal_goal`` puts the goal into the result; ``simulator`` names who words the customer, for the
-        metadata; ``unregistered`` is played instead of the registered environment that ``spec`` names. Raises
+        ``include`` names what the first observation carries besides the opening. ``disclose`` puts difficulty and seed
+        into it; ``reveal_goal`` puts the goal into the result. ``simulator`` says what words the customer, for the
+        metadata. ``unregistered`` is an environment to play instead of the one that ``spec`` names. Raises
         ``DifficultyError``, ``AxesError``, ``GenerationError`` or ``UnknownEnvironmentError``.
         """
         self.spec = spec
@@ -112,14 +112,14 @@ class Episode:
         self._simulator = simulator
         self.done = False
         self.result: EpisodeResult | None = None
-        """How the episode ended; None before, and where it was aborted."""
+        """How the episode ended; None before the end, and if the episode was aborted."""
         self.turns = 0
-        """Closed turns."""
+        """Number of closed turns."""
         self.customer_caused = 0
-        """Closed turns that do not count against the agent."""
+        """Number of closed turns that do not use up the agent's budget."""
         self._open = _OpenTurn()
         self._known = (0, 0)
-        """What had been shown and how often the cart had changed when the world last moved on."""
+        """How much had been shown and changed when stock-outs were last checked."""
         self._told: list[Told] = []
         """What the customer says in the latest observation."""
         self._understood = NOTHING_UNDERSTOOD
@@ -128,12 +128,12 @@ class Episode:
 
     @property
     def opening(self) -> Observation:
-        """What the episode began with."""
+        """The first observation."""
         return self.log.opening
 
     @property
     def intent(self) -> Intent[Any]:
-        """What the customer spoke of last."""
+        """The intent that the customer spoke of last."""
         return self.conversation.current.intent
 
     @property
@@ -143,7 +143,7 @@ class Episode:
 
     @property
     def metadata(self) -> EpisodeMetadata:
-        """The resolved arguments: beside the observations, never in them."""
+        """The resolved arguments; sent beside the observations, never in them."""
         spec = self.spec
         return EpisodeMetadata(
             env_id=self.environment.about.id,
@@ -160,17 +160,17 @@ class Episode:
 
     @property
     def turns_left(self) -> int:
-        """Turns the agent may still take: of its own budget, and of twice that in all (SPEC §2.3)."""
+        """Turns that the agent may still take: within its own budget, and within twice that in all (SPEC §2.3)."""
         return min(self.t_max - (self.turns - self.customer_caused), 2 * self.t_max - self.turns)
 
     @property
     def has_spoken(self) -> bool:
-        """The customer says something in the latest observation."""
+        """Whether the customer says something in the latest observation."""
         return bool(self._told)
 
     @property
     def utterances(self) -> tuple[Utterance, ...]:
-        """What the customer says in the latest observation, for a voice that words it anew; lazily built."""
+        """What the customer says in the latest observation, for a voice that rewords it; built when asked for."""
         earlier = earlier_lines(self.log, self._grammar)
         return utterances_of(self._told, self._voice.persona, earlier, self._streams, self.scenario.intents)
 
@@ -180,10 +180,10 @@ class Episode:
         return tuple(act for told in self._told for act in told.acts)
 
     def reword(self, spoken: Sequence[Spoken]) -> Observation:
-        """Put other words for :attr:`utterances` into the latest observation and the log, and return the observation.
+        """Replace the words of :attr:`utterances` in the latest observation and in the log; return the observation.
 
-        Only the words change: nothing that is counted or scored reads them. ``spoken`` holds one for each utterance;
-        raises ``ValueError`` for another number.
+        Only the words change: nothing that is counted or scored depends on them. ``spoken`` holds one entry for each
+        utterance; raises ``ValueError`` if the numbers differ.
         """
         if len(spoken) != len(self._told):
             raise ValueError(f"the customer said {len(self._told)} things, not {len(spoken)}")
@@ -192,7 +192,7 @@ class Episode:
         return self.log.amend(fitted(self.log.latest.model_copy(update={"user_message": words})), tuple(spoken))
 
     def abort(self, reason: str) -> Observation:
-        """End the episode after its latest step for a fault that is nobody's in it: no reward, no result."""
+        """End the episode after its latest step because the server failed: no reward, no result."""
         self.done, self.result, self._told, self.log.aborted = True, None, [], reason
         return self.log.amend(
             Observation(
@@ -213,7 +213,7 @@ class Episode:
         return may_scan(action, self._grammar.tools)
 
     def unclear(self, action: Mapping[str, Any]) -> tuple[Question, ...]:
-        """Return what an action asks that the rules cannot read, for a model that may; changes nothing."""
+        """Return the action's questions in which the rules find no topic, for a model to read; changes nothing."""
         if self.done:
             return ()
         return questions_to_read(self.customer, action, self._grammar, self._open.questions, self.turns, self._streams)
@@ -221,9 +221,9 @@ class Episode:
     def step(self, action: Mapping[str, Any], understood: Understood = NOTHING_UNDERSTOOD) -> Observation:
         """Apply one action and return what is new.
 
-        ``understood`` holds names of topics for texts of :meth:`unclear`; anything else in it is not read. Raises
-        ``EpisodeDoneError`` after the end and ``ActionError`` for a client's mistake; both change nothing. A model's
-        malformed output ends the episode with reward -1.
+        ``understood`` holds names of topics for texts that :meth:`unclear` returned; other texts are ignored. Raises
+        ``EpisodeDoneError`` after the end and ``ActionError`` for a client's mistake; both change nothing. Malformed
+        output of a model ends the episode with reward -1.
         """
         if self.done:
             raise EpisodeDoneError("the episode has ended; reset starts a new one")
@@ -272,7 +272,7 @@ class Episode:
         )
 
     def goal_json(self) -> dict[str, Any]:
-        """Return the goal; for settings that reveal it and for tests, never before the end over the wire."""
+        """Return the goal, for tests and for servers that reveal it; it is never sent before the end."""
         intents = self.scenario.intents
         if len(intents) == 1:
             return intents[0].errand.goal_json(intents[0])
@@ -338,7 +338,7 @@ class Episode:
             return result_of(call, error=str(refusal), code=refusal.code)
 
     def _close(self, message: str, answer: Answer | None) -> Termination | None:
-        """Close the open turn: the customer reacts; returns why the episode ends, where it does."""
+        """Close the open turn and let the customer react; return why the episode ends, None if it goes on."""
         world, turn, talk = self.world, self._open, self.conversation
         knows_stockout = talk.knows_stockout
         closed = ClosedTurn(

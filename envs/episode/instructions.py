@@ -68,7 +68,7 @@ def _budgets(axes: Axes, t_max: int) -> str:
 
 @lru_cache(maxsize=64)
 def tool_schemas(environment: Environment, style: Style) -> list[dict[str, Any]]:
-    """Return the OpenAI function schemas of the tools on offer; callers must not change them."""
+    """Return the OpenAI function schemas of the environment's tools; callers must not modify them."""
     schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":
         schemas.append(

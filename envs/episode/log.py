@@ -1,4 +1,4 @@
-"""What happened in an episode, step by step: the one record from which state, trace and replay are told."""
+"""What happened in an episode, step by step: the one record behind state, trace and replay."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ taken has such a field."""
 
 @dataclass(slots=True)
 class Step:
-    """One action and what it gave."""
+    """One action and the observation that followed."""
 
     action: Mapping[str, Any]
     observation: Observation
     understood: Understood = field(default_factory=lambda: NOTHING_UNDERSTOOD)
-    """What a model took the action's questions to be about."""
+    """The topics that a model found in the action's questions."""
     spoken: tuple[Spoken, ...] = ()
-    """What the customer said to it, where a model worded that; empty where the templates speak."""
+    """The customer's reply if a model worded it; empty if the templates did."""
 
 
 @dataclass(slots=True)
 class Log:
-    """An episode so far: with its spec, all that it is a function of."""
+    """An episode so far. Together with the spec it determines the episode's whole state."""
 
     opening: Observation
     spoken: tuple[Spoken, ...] = ()
-    """What the customer opened with, where a model worded that; empty where the templates speak."""
+    """The customer's opening if a model worded it; empty if the templates did."""
     steps: list[Step] = field(default_factory=list)
     aborted: str | None = None
-    """Why the server ended the episode after its last step; None where it did not."""
+    """Why the server ended the episode after its last step; None if it did not."""
 
     @property
     def latest(self) -> Observation:
-        """What was observed last."""
+        """The latest observation."""
         return self.steps[-1].observation if self.steps else self.opening
 
     @property
@@ -50,7 +50,7 @@ class Log:
         return len(self.steps) - any(step.action is FINISH for step in self.steps[-1:])
 
     def amend(self, observation: Observation, spoken: tuple[Spoken, ...] | None = None) -> Observation:
-        """Let an observation stand for the latest one, and return it; ``spoken`` None leaves what was said there."""
+        """Replace the latest observation and return the new one; ``spoken`` None keeps the recorded words."""
         if self.steps:
             last = self.steps[-1]
             last.observation = observation
@@ -61,7 +61,7 @@ class Log:
         return observation
 
     def messages(self) -> list[Message]:
-        """Return the conversation: the customer's words, the agent's actions, the tools' results."""
+        """Return the conversation as messages: the customer's words, the agent's actions, the results of tools."""
         messages = [Message(role="user", content=self.opening.user_message)]
         for step in self.steps[: self.taken]:
             messages.append(Message(role="assistant", content=json.dumps(step.action, ensure_ascii=False)))

@@ -41,7 +41,7 @@ def efficiency(turns: Turns) -> Fraction:
 
 
 def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fraction:
-    """Return minus the share of distinct output ids that were never shown; 0 without ids."""
+    """Return the negative share of distinct output ids that were never shown; 0 without ids."""
     distinct = set(output_ids)
     if not distinct:
         return Fraction(0)

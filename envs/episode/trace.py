@@ -1,9 +1,9 @@
-"""Traces: an episode written down, and played again to see that nothing of it has changed (SPEC §11).
+"""Traces: an episode written to text, and replayed to see that nothing has changed (SPEC §11).
 
-A trace is text: a header line with the resolved arguments, the opening, then one line per step with the action and the
-observation it gave. Observations are kept as the very JSON text that was sent, so that a replay compares bytes. Where a
-model worded the customer, each line also holds what was said, utterance by utterance, and how the words came about: a
-replay puts these words in and asks no model.
+A trace has a header line with the resolved arguments, a line for the opening, then one line per step with the action
+and the observation that followed. Observations are kept as the JSON text that was sent: a replay compares bytes. If a
+model worded the customer, each line also holds the words of each utterance and how they came about. A replay uses these
+words and asks no model.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ class Trace:
     metadata: EpisodeMetadata
     actions: tuple[Mapping[str, Any], ...]
     observations: tuple[str, ...]
-    """JSON text of the opening and of what each action gave: one more than there are actions."""
+    """JSON texts: the opening, then one for each action."""
     spoken: tuple[tuple[Spoken, ...], ...] = ()
-    """What the customer said in each observation, where a model worded it; empty where the templates speak."""
+    """What the customer said in each observation if a model worded it; empty if the templates did."""
     understood: tuple[Understood, ...] = ()
-    """What a model took the questions of each action to be about; empty where none was asked."""
+    """The topics that a model found in the questions of each action; empty if no model was asked."""
 
     @property
     def spec(self) -> EpisodeSpec:
-        """What fixed the episode, on the catalog and version of :attr:`metadata`."""
+        """What determines the episode, given catalog and version of :attr:`metadata`."""
         meta = self.metadata
         axes = tuple(sorted(meta.axes.items()))
         return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes, meta.format)
 
     @property
     def result(self) -> EpisodeResult | None:
-        """How the episode ended; None where the trace stops before."""
+        """How the episode ended; None if the trace stops before the end."""
         return Observation.model_validate_json(self.observations[-1]).result
 
     @property
     def rewards(self) -> tuple[float | None, ...]:
-        """The reward of each observation: None for the opening."""
+        """The reward of each observation; None for the opening."""
         return tuple(json.loads(text)["reward"] for text in self.observations)
 
     def dump(self) -> str:
-        """Return the trace as JSON lines; :meth:`load` takes them."""
+        """Return the trace as JSON lines, which :meth:`load` reads."""
         header = {"episode_id": self.episode_id, "metadata": self.metadata.model_dump()}
         steps: list[dict[str, Any]] = [{"observation": self.observations[0]}]
         for action, seen in zip(self.actions, self.observations[1:], strict=True):
@@ -102,7 +102,7 @@ class Trace:
 
 
 def trace_of(episode: Episode) -> Trace:
-    """Return an episode so far, written down."""
+    """Return the trace of an episode so far."""
     log = episode.log
     spoken = (log.spoken, *(step.spoken for step in log.steps))
     understood = tuple(step.understood for step in log.steps)
@@ -122,7 +122,7 @@ def take(episode: Episode, action: Mapping[str, Any], understood: Understood = N
 
 
 def play_again(build: Callable[[], Episode], log: Log) -> Episode:
-    """Return a new episode that ``build`` made, played as far as a log goes: equal to the one that was logged."""
+    """Build a new episode and play all steps of a log on it; the result equals the episode that was logged."""
     episode = build()
     if log.spoken:
         episode.reword(log.spoken)
@@ -138,7 +138,7 @@ def play_again(build: Callable[[], Episode], log: Log) -> Episode:
 def replay(trace: Trace, shop: Shop) -> None:
     """Play a trace again and compare every byte.
 
-    Raises :class:`TraceMismatchError`, which names the first step that differs; 0 is the opening.
+    Raises :class:`TraceMismatchError` with the first step that differs; step 0 is the opening.
     """
     opening, last = _ends(trace)
     try:
@@ -181,7 +181,7 @@ def _reworded(number: int, episode: Episode, observation: Observation, spoken: S
 
 
 def _ends(trace: Trace) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the first and the last observation, which tell how the episode was shown."""
+    """Return the first and the last observation; they show what the server was set to include and reveal."""
     try:
         opening, last = json.loads(trace.observations[0]), json.loads(trace.observations[-1])
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""From what an episode's customer said to the utterances that a voice may word anew."""
+"""Utterances for a voice that rewords the customer, and questions for a model that reads the agent."""
 
 from __future__ import annotations
 
@@ -19,32 +19,32 @@ from ecom_rlve.envs.language.persona import Persona
 from ecom_rlve.streams import Streams
 
 _STEPS = 3
-"""Steps before an utterance whose lines it is told with."""
+"""How many earlier steps an utterance carries lines of."""
 _SEEDS = 2**31
 
 
 class Question(NamedTuple):
-    """What an agent asks and the rules find no topic in."""
+    """A question of the agent in which the rules find no topic."""
 
     text: str
     topics: Mapping[str, str]
-    """What it may be about: names, and what a person calls each."""
+    """The topics that it may be about: name → what a person calls it."""
     seed: int
-    """0 to 2**31 - 1: drawn from the episode's streams, for the request to a model."""
+    """0 to 2**31 - 1, drawn from the episode's streams; part of the request to the model."""
 
 
 class Told(NamedTuple):
-    """One utterance as it stands in an observation."""
+    """One utterance in the template's words, as it stands in an observation."""
 
     acts: tuple[Act, ...]
     turn: int
     text: str
     plain: str
-    """The same before noise."""
+    """``text`` before typing noise."""
 
 
 def earlier_lines(log: Log, grammar: Grammar) -> tuple[Line, ...]:
-    """Return what was said before the customer's words in the latest observation, the last few lines of it."""
+    """Return the last few lines that were said before the customer's words in the latest observation."""
     if not log.steps:
         return ()
     first = max(0, len(log.steps) - _STEPS)
@@ -72,7 +72,7 @@ def questions_of(parsed: ParsedAction) -> tuple[str, ...]:
 def questions_to_read(
     customer: Customer, action: Mapping[str, Any], grammar: Grammar, asked: tuple[str, ...], turn: int, streams: Streams
 ) -> tuple[Question, ...]:
-    """Return what an action, or the open turn's questions before it, ask that the rules cannot read."""
+    """Return the questions in which the rules find no topic: those of an action, and ``asked`` earlier in its turn."""
     try:
         parsed = parse(action, grammar)
     except (FormatFailureError, ActionError):
@@ -95,7 +95,7 @@ def utterances_of(
     streams: Streams,
     intents: tuple[Intent[Any], ...],
 ) -> tuple[Utterance, ...]:
-    """Return utterances for a voice, in the order in which they are said; ``intents`` are all of the customer's."""
+    """Return utterances for a voice, in spoken order; ``intents`` are all intents of the episode."""
     return tuple(
         Utterance(
             acts=acts,

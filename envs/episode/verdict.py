@@ -1,4 +1,4 @@
-"""What an episode comes to: the verdicts of its intents as one (SPEC §4, §6)."""
+"""The verdict of an episode, made of the verdicts of its intents (SPEC §4, §6)."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from ecom_rlve.envs.goal import Verdict
 
 
 def judged(intent: Intent[Any], answer: Answer) -> Verdict:
-    """Judge an intent by the answer that closes it; naming another one scores -1."""
+    """Judge an intent by the answer that closes it; an answer that names another intent scores -1."""
     about = intent.errand.about
     own = answer.own(about.answer) if answer.names(about.id) else None
     return forfeited(intent) if own is None else intent.errand.verify(intent, own)
 
 
 def forfeited(intent: Intent[Any]) -> Verdict:
-    """Judge an intent that was left without an answer: r_task is -1, output ids still count (SPEC §4)."""
+    """Judge an intent that got no answer: r_task is -1, but its output ids still count (SPEC §4)."""
     return Verdict(Fraction(-1), correct=False, output_ids=intent.errand.verify(intent, None).output_ids)
 
 
 def episode_verdict(conversation: Conversation) -> Verdict:
     """Return the verdict of the episode: that of its only intent, or the mean of several.
 
-    An intent that was never closed scores -1; so does one that was never reached.
+    An intent that was never closed, or never begun, scores -1.
     """
     if len(conversation.intents) == 1:
         (begun,) = conversation.begun

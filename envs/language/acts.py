@@ -1,6 +1,7 @@
-"""What the customer does, before it is worded: acts and the facts they carry.
+"""What the customer says, before it is worded: acts and the facts in them.
 
-Code picks acts; wording only spells them (SPEC §7). A reply is a tuple of acts in the order in which they are said.
+Code picks acts; wording only puts them into words (SPEC §7). A reply is a tuple of acts in the order in which they are
+said.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from ecom_rlve.envs.language.persona import Register
 
 
 class ActKind(StrEnum):
-    """What the customer can do with a sentence."""
+    """What a sentence of the customer can do."""
 
     OPEN = "open"
     """Begin: say what is wanted, with the facts of each item."""
@@ -29,46 +30,49 @@ class ActKind(StrEnum):
     CONFIRM = "confirm"
     """Say that all is right, once per intent."""
     CORRECT = "correct"
-    """Say that a slot of a wanted item is wrong; with the wanted value where it was said before."""
+    """Say that a slot of a wanted item is wrong, with the wanted value if it was said before."""
     SKIP = "skip"
     """Ask to leave a mistake that was named three times."""
     REJECT = "reject"
-    """Say that something in the cart, or something proposed, does not fit, without saying which."""
+    """Say that something in the cart or in a proposal does not fit, without saying what."""
     CONTINUE = "continue"
-    """Acknowledge; nothing to add."""
+    """Acknowledge, and add nothing."""
     STOCKOUT_FALLBACK = "stockout_fallback"
-    """Told that a wanted thing is sold out: say what to take instead, or to leave it out."""
+    """When a wanted thing is reported sold out: say what to take instead, or to leave it out."""
     STILL_THERE = "still_there"
-    """Told that something is sold out which is not: say so."""
+    """When a thing is wrongly reported sold out: say that it is still in stock."""
     SWITCH = "switch"
+    """Interrupt the current intent."""
     NEXT = "next"
+    """Begin another intent, or come back to one."""
     GIVE_UP = "give_up"
-    """Leave: patience is at its end."""
+    """Leave, out of patience."""
     CLOSE = "close"
+    """End the conversation."""
 
 
 Bank = Mapping[Register, tuple[str, ...]]
-"""Sentences by the register of the speaker, with places in braces."""
+"""Sentences by register of the speaker, with places in braces or ``%s``."""
 
 
 @dataclass(frozen=True, slots=True)
 class SlotKind:
-    """A kind of fact that the catalog's attributes do not know: how it is said and asked for."""
+    """A kind of fact that is no attribute of the catalog: how it is said and asked for."""
 
     name: str
     """Lower case, words joined by underscores; the slot's and the constraint's name."""
     label: str
     """What a person calls it: "reason for the return"."""
     forms: tuple[tuple[str, str], ...]
-    """Pairs with ``%s`` for the value: after a noun, after "should" (for a circumstance: a clause of its own)."""
+    """Pairs of phrases with ``%s`` for the value: after a noun, and after "should" (for a circumstance: a clause)."""
     words: tuple[str, ...]
-    """By which a question may name it, beside the label."""
+    """Words by which a question may ask for it, besides the label."""
     values: tuple[str, ...] = ()
-    """Every value it can have, where these are words: a slip of the pen brings none near another."""
+    """Every value that it can have, if these are words. Noise brings no value near another one."""
     is_circumstance: bool = False
     """It says how things are ("I paid in cash"), not how they should be."""
     is_of_all: bool = False
-    """It is about everything wanted together: a thing named beside a question for it narrows nothing."""
+    """It is about everything wanted together: a question for it may name any item and means the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +82,19 @@ class Fact:
     slot: str
     """``brand``, ``color``, …, ``price``, ``quantity`` or ``variant``."""
     constraint: Constraint
-    """What it means; for ``variant`` the attribute is the category's variant attribute, for ``quantity`` it is
-    ``quantity`` with an integer value 1 to 10."""
+    """What it means. For slot ``variant`` its attribute is the category's variant attribute; for ``quantity`` it is
+    ``quantity``, with an integer value from 1 to 10."""
     unit: str = ""
-    """Canonical unit of a numeric value; prices are integer cents and need none."""
+    """Canonical unit of a numeric value; empty for prices, which are integer cents."""
     kind: SlotKind | None = None
-    """Where it is no attribute of the catalog."""
+    """Its kind, if it is no attribute of the catalog."""
     spelled: str = ""
-    """The only spelling of the value, where it is not spelled by its type (dates)."""
+    """The only spelling of the value, such as a date; empty: the value is spelled according to its type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One wanted item as a sentence speaks of it, with what is said of it."""
+    """One item that a sentence names, and the facts that the sentence says about it."""
 
     singular: str
     plural: str
@@ -99,20 +103,22 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One act."""
+    """One thing that the customer says, with its content."""
 
     kind: ActKind
     mentions: tuple[Mention, ...] = ()
-    """The items spoken of; for OPEN every item of the goal."""
+    """The items that it is about; for OPEN every item of the goal."""
     attributes: tuple[str, ...] = ()
-    """Attribute names a DONT_KNOW, NO_PREFERENCE or value-less CORRECT speaks of (``quantity``, ``brand`` included)."""
+    """Names of the attributes that a DONT_KNOW, a NO_PREFERENCE or a CORRECT without a value is about, including
+    ``quantity`` and ``brand``."""
     bank: Bank | None = None
-    """An environment's own sentences for OPEN and NEXT, instead of a list of wanted items."""
+    """An environment's own sentences for OPEN, NEXT and SWITCH; None: a list of the wanted items."""
     places: tuple[tuple[str, str], ...] = ()
-    """What fills the places of ``bank`` beside the facts of the first mention: (place, text)."""
+    """What fills the places of ``bank``: (place, text)."""
     title: str = ""
-    """Title of the product named as a fallback; empty: leave the item out, or another variant in ``mentions``."""
+    """In a STOCKOUT_FALLBACK: title of the product to take instead. Empty: take the variant in ``mentions``, or leave
+    the item out."""
     says: tuple[tuple[str, str], ...] = ()
-    """What the sentences of ``bank`` say beside the facts, as data: (name, value). Never worded from."""
+    """What the sentences of ``bank`` say besides the facts, as data: (name, value). Wording does not use it."""
     intent: str = ""
-    """Id of the environment whose errand a journey's customer begins or comes back to with this act; else empty."""
+    """In a journey: id of the environment whose intent begins or is come back to with this act; otherwise empty."""

@@ -1,7 +1,7 @@
-"""Typing noise: at most one slip in a word, and never where a slip could change what was said.
+"""Typing noise: at most one typing error in a word, and none that could change what was said.
 
-Numbers, units, ids, negations, number words, short words and the caller's protected passages stay as they are, and a
-slip in a value keeps it nearer to itself than to any other value of its vocabulary (SPEC §7).
+Numbers, units, ids, negations, number words, short words and the passages that the caller protects stay as they are. A
+word of a value stays nearer to itself than to any other word of its vocabulary (SPEC §7).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NEGATION = re.compile(
     r"\b(?:not|no|never|nothing|nobody|nowhere|none|neither|nor|without|cannot|except|instead|\w+n['’]t)\b",
     re.IGNORECASE,
 )
-"""Words that turn a sentence around."""
+"""Words that negate a sentence."""
 
 # Letters only, and no part of a longer token: "USB-C", "couldn't", "X200" and "t-shirt" are left alone.
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
@@ -59,12 +59,12 @@ def add_noise(
     p_noise: float,
     rng: Generator,
 ) -> str:
-    """Return ``text`` with one slip in each eligible word with probability ``p_noise`` (0 to 1).
+    """Return ``text``, with a typing error in each eligible word with probability ``p_noise`` (0 to 1).
 
-    Eligible is a word of five letters or more, and letters only, that touches no occurrence of a ``protected``
-    passage and is neither negation nor number word. ``confusable`` maps a casefolded value word of the text to the
-    words of its vocabulary; where the slip would not leave the word strictly nearest to itself (optimal
-    string alignment distance) the word is left alone. With ``p_noise`` 0 nothing is drawn.
+    A word is eligible if it has five letters or more and nothing but letters, touches no ``protected`` passage, and is
+    neither a negation nor a number word. ``confusable`` maps a casefolded word of a value to the words of its
+    vocabulary. If the error would not leave such a word strictly nearest to itself (by optimal string alignment
+    distance), the word stays as it is. With ``p_noise`` 0 nothing is drawn.
     """
     if p_noise <= 0:
         return text
@@ -103,7 +103,7 @@ def _must_stay(word: str) -> bool:
 
 
 def _is_confusing(word: str, slipped: str, vocabulary: Sequence[str]) -> bool:
-    """Tell whether another word is as near as the original, which is one edit away."""
+    """Tell whether another word of the vocabulary is as near as the original, which is one edit away."""
     own = word.casefold()
     near = extract(slipped, vocabulary, scorer=OSA.distance, processor=str.casefold, score_cutoff=1, limit=None)
     return any(match.casefold() != own for match, _, _ in near)
@@ -117,7 +117,7 @@ def _slip(word: str, draws: Sequence[float], *, may_be_slang: bool) -> str:
 
 
 def _typo(word: str, kind: int, draw: float) -> str:
-    """Return the word with one edit behind its first letter; where the edit would change nothing, a doubled letter."""
+    """Return the word with one edit after its first letter; if that would change nothing, a letter is doubled."""
     at = 1 + int(draw * (len(word) - 1))
     letter = word[at]
     if kind == 0:
@@ -128,7 +128,7 @@ def _typo(word: str, kind: int, draw: float) -> str:
         return word[:at] + word[at + 1 :]
     elif kind == 2 and letter in _KEY_NEIGHBOURS:
         neighbours = _KEY_NEIGHBOURS[letter]
-        # The position used up the draw's leading digits; its remainder chooses the key.
+        # The leading digits of the draw chose the position; the remainder chooses the key.
         rest = draw * (len(word) - 1) % 1.0
         return word[:at] + neighbours[int(rest * len(neighbours))] + word[at + 1 :]
     return word[:at] + letter + word[at:]

@@ -1,4 +1,4 @@
-"""The first message: every wanted item with its facts, so that a reader can tell which fact belongs to which item."""
+"""Words the first message: every wanted item with its facts, so that it is clear which fact belongs to which item."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from ecom_rlve.envs.language.templates import (
 )
 
 PROTECTED_PLACES = ("title", "date", "money", "number")
-"""Places of an environment's sentences whose text noise must not touch."""
+"""Places in an environment's sentences whose text noise must not change."""
 _SEMICOLON_SHARE = 0.35
 _FOLLOW_UP_SHARE = 0.4
 
 
 def opening(speaker: Speaker, mentions: Sequence[Mention]) -> str:
-    """Return the first message; raises :class:`ValueError` where nothing is wanted."""
+    """Return the first message; raises :class:`ValueError` if ``mentions`` is empty."""
     if not mentions:
         raise ValueError("an opening needs at least one wanted item")
     return _between_greetings(speaker, lambda: wishes(speaker, mentions))
@@ -55,7 +55,7 @@ def _between_greetings(speaker: Speaker, words: Callable[[], str]) -> str:
 
 
 def introduced(speaker: Speaker, act: Act) -> str:
-    """Return the act's own sentence with what fills its places, and the facts of each mention after it."""
+    """Return a sentence of the act's own bank with its places filled, and further facts in sentences after it."""
     if act.bank is None:
         raise ValueError(f"{act.kind} needs sentences of its environment")
     speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
@@ -80,7 +80,7 @@ def _want(speaker: Speaker, wanted: str, *, is_first: bool) -> str:
 
 
 def _head(speaker: Speaker, mention: Mention, bare: str) -> str:
-    """Return the counted noun, or ``bare`` where nothing is said of the quantity."""
+    """Return the counted noun, or ``bare`` if the mention has no quantity."""
     quantity, _ = split_quantity(mention)
     return bare if quantity is None else speaker.counted(mention, quantity)
 
@@ -96,7 +96,7 @@ def _in_sentences(speaker: Speaker, mention: Mention, *, is_first: bool) -> str:
     if not facts or speaker.draws.uniform() >= _FOLLOW_UP_SHARE:
         return _want(speaker, _phrase(speaker, mention), is_first=is_first)
     named_first = _want(speaker, _head(speaker, mention, named([mention])), is_first=is_first)
-    # A pronoun would tell one from many, which is the quantity's to say.
+    # A pronoun ("it", "they") would tell one from many, which only a quantity may do.
     subject = named([mention])
     if quantity is not None:
         subject = "it" if quantity.constraint.value == 1 else "they"

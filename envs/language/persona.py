@@ -1,6 +1,6 @@
-"""Who the customer is as a speaker: manner only, never facts.
+"""How a customer speaks: manner only, never facts.
 
-A persona moves greetings, sentence forms and casing. What is said is the act's, so two personas say the same things.
+A persona changes greetings, sentence forms and casing. The acts decide what is said: all personas say the same things.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Persona:
 
     name: str
     register: Register
-    """Which of the template banks the customer speaks from."""
+    """Which sentences of the template banks the customer uses."""
     greets: float
     """Probability that the first message begins with a greeting, 0 to 1."""
     greetings: tuple[str, ...]
@@ -29,7 +29,7 @@ class Persona:
     lists: float
     """Probability that the first message is a labelled list instead of sentences, 0 to 1."""
     is_sloppy: bool = False
-    """True where sentences begin with a small letter."""
+    """True if sentences begin with a small letter."""
 
 
 PERSONAS: tuple[Persona, ...] = (

@@ -1,8 +1,8 @@
-"""How a single fact is said: its value, its direction, and the phrase around both.
+"""How a single fact is said: its value, its direction ("at most"), and the phrase around both.
 
-Values are spelled exactly, in their own unit or in one that divides it without rest, so that a spoken bound is the
-bound of the goal. A phrase comes in three forms: after a noun ("made of wool"), after "should" ("be made of wool")
-and as a label ("material wool").
+Values are spelled exactly, in their own unit or converted to another without rounding, so that a spoken bound equals
+the bound of the goal. A phrase has three forms: after a noun ("made of wool"), after "should" ("be made of wool") and
+with a label ("material wool").
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ecom_rlve.streams import Draws
 NUMBER_WORDS: tuple[str, ...] = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 )  # fmt: skip
-"""Spelled numbers by value."""
+"""Number words; the position of a word is its value."""
 
 LABELS: dict[str, str] = {name: attribute.label for name, attribute in ATTRIBUTES.items()} | {
     "brand": "brand",
@@ -32,11 +32,12 @@ LABELS: dict[str, str] = {name: attribute.label for name, attribute in ATTRIBUTE
     "stock": "stock",
     "delivery_date": "delivery date",
 }
-"""What a person calls each thing a question may name, those that no customer knows included."""
+"""What a person calls each thing that a question may name, including things that no customer knows."""
 
 _UNITS = {name: attribute.unit for name, attribute in ATTRIBUTES.items()} | {"ship_days": "days"}
 _UNIT_WORDS = {"W": "watts", "h": "hours", "g": "grams", "l": "litres", "kg": "kilos"}
-# A larger unit is spoken from this many small ones on; shifting the decimal point is exact.
+# Larger unit, the number of small units from which on it is used, and the power of ten between them. Only the decimal
+# point moves, so the conversion is exact.
 _LARGER = {"ml": ("l", 500, 3), "g": ("kg", 500, 3)}
 
 _BOUNDS: dict[Op, tuple[str, ...]] = {
@@ -46,7 +47,7 @@ _BOUNDS: dict[Op, tuple[str, ...]] = {
 }
 
 Forms = tuple[tuple[str, str], ...]
-"""Pairs: after a noun, after "should"."""
+"""Pairs of phrases: one after a noun, one after "should"."""
 
 _FORMS: dict[str, Forms] = {
     "brand": (
@@ -149,7 +150,7 @@ _FORMS: dict[str, Forms] = {
         ("arriving in %s", "arrive in %s"),
     ),
 }
-# "priced at" cannot stand before "at most".
+# Only for an exact price: "priced at" cannot stand before "at most".
 _EXACT_PRICE: Forms = (("priced at %s", "be priced at %s"), *_FORMS["price"])
 
 
@@ -165,7 +166,7 @@ _ALL_FORMS: dict[str, Forms] = {
 def spellings(fact: Fact) -> tuple[str, ...]:
     """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
 
-    Raises :class:`ValueError` where a price or a quantity is no whole number.
+    Raises :class:`ValueError` if a price (in cents) or a quantity is no whole number.
     """
     if fact.spelled:
         return (fact.spelled,)
@@ -215,7 +216,7 @@ def _digits(number: Decimal) -> str:
 
 
 def counted(quantity: float, singular: str, plural: str, draws: Draws, protected: list[str]) -> str:
-    """Return "three throw blankets", or the bare count where there is no noun; the count joins ``protected``."""
+    """Return "three throw blankets", or only the count if the noun is empty; the count is added to ``protected``."""
     count = draws.pick(_number_spellings("quantity", float(quantity), ""))
     if not singular and count == "a single":
         count = "one"
@@ -241,7 +242,7 @@ def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
 
 
 def forms_of(fact: Fact) -> Forms:
-    """Return the phrases that a fact can be told in, with ``%s`` for the value and its direction."""
+    """Return the phrases for a fact, with ``%s`` for the value and its direction."""
     if fact.kind is not None:
         return fact.kind.forms
     attribute = fact.constraint.attribute
@@ -251,7 +252,7 @@ def forms_of(fact: Fact) -> Forms:
 
 
 def _bounded(fact: Fact, draws: Draws, protected: list[str]) -> str:
-    """Return the value with its direction; numbers join ``protected`` with the words that give the direction."""
+    """Return the value with its direction; a number is added to ``protected`` together with its direction."""
     value = draws.pick(spellings(fact))
     if fact.spelled:
         protected.append(value)

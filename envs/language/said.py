@@ -1,4 +1,4 @@
-"""The customer's acts as data: what a server that discloses acts shows to scripted agents (SPEC §10)."""
+"""The customer's acts as data, for scripted agents on a server that discloses acts (SPEC §10)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ecom_rlve.models import EpisodeMetadata, SaidAct, SaidFact, SaidItem, StepM
 
 
 def said_acts(acts: Iterable[Act]) -> list[SaidAct]:
-    """Return what acts say. An act holds nothing that its sentences do not say, so nothing unsaid can be in it."""
+    """Return acts as data. An act holds only what its sentences say, so nothing unsaid is disclosed."""
     return [
         SaidAct(
             kind=act.kind.value,
@@ -24,7 +24,7 @@ def said_acts(acts: Iterable[Act]) -> list[SaidAct]:
 
 
 def with_acts(metadata: EpisodeMetadata, acts: Iterable[Act]) -> StepMetadata:
-    """Return the metadata of a step with the customer's acts in it, as a server that discloses them sends it."""
+    """Return an episode's metadata with the customer's latest acts, as a server that discloses acts sends them."""
     return StepMetadata(**metadata.model_dump(), acts=said_acts(acts))
 
 

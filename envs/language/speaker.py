@@ -1,4 +1,4 @@
-"""The customer at work on one reply: picks sentences from the bank and keeps what noise must not touch."""
+"""Words one reply: picks sentences from the banks and remembers what noise must not change."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEPARATORS = {"facts": (", ", " and "), "preds": (", ", " and "), "tags": (", "
 
 
 class Speaker:
-    """The persona, the draws and the protected passages of one reply."""
+    """The persona, the random draws and the protected passages of one reply."""
 
     __slots__ = ("draws", "persona", "protected")
 
@@ -28,7 +28,7 @@ class Speaker:
         self.protected: list[str] = []
 
     def say(self, bank: Bank, facts: Sequence[Fact] = (), **places: str) -> str:
-        """Return a sentence of the bank; facts are worded in the form that the picked sentence has a place for."""
+        """Return a sentence of the bank with its places filled; its place for facts decides in which form they are."""
         template = self.draws.pick(bank[self.persona.register])
         self.protected += _negations(template)
         for place in _fact_places(template):
@@ -36,7 +36,7 @@ class Speaker:
         return self.sentence(template.format_map(places))
 
     def sentence(self, text: str) -> str:
-        """Return the text with the first letter that this customer gives a sentence."""
+        """Return the text with a capital or small first letter, as this customer writes sentences."""
         is_abbreviation = text[:2].isupper()
         first = text[:1]
         return (first.lower() if self.persona.is_sloppy and not is_abbreviation else first.upper()) + text[1:]
@@ -63,7 +63,7 @@ def joined(parts: Sequence[str], comma: str = ", ", last: str = " and ") -> str:
 
 
 def split_quantity(mention: Mention) -> tuple[Fact | None, list[Fact]]:
-    """Return the mention's quantity, None where nothing is said of it, and its other facts."""
+    """Return the mention's quantity, None if it has none, and its other facts."""
     quantity, others = None, []
     for fact in mention.facts:
         if fact.slot == "quantity":
@@ -83,12 +83,12 @@ def split_circumstances(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
 
 
 def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
-    """Return "the desk lamp and the charger", or ``otherwise`` where no mention needs a noun."""
+    """Return "the desk lamp and the charger", or ``otherwise`` if no mention has a noun."""
     return joined([f"the {mention.singular}" for mention in mentions if mention.singular]) or otherwise
 
 
 def things(attributes: Sequence[str]) -> str:
-    """Return "the colour and the size"; a name without a label is said as it is."""
+    """Return "the colour and the size"; a name without a label is used as it is."""
     return joined([f"the {LABELS.get(name, name.replace('_', ' '))}" for name in attributes])
 
 

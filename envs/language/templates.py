@@ -1,7 +1,7 @@
-"""The template bank: sentences with places for what an act carries, by register.
+"""The template bank: sentences for acts, by register, with places for an act's content.
 
-Each bank holds sentences that every register may use under ``"any"`` and each register's own. A sentence begins
-with a capital letter or a place, and ends with punctuation. Places:
+In each bank a register has its own sentences and those that all registers share. A sentence begins with a capital
+letter or a place, and ends with punctuation. Places:
 
 - opening: ``%s`` is the item with its facts;
 - others: ``{item}`` is "the desk lamp", ``{things}`` are labels ("the colour and the size"), ``{facts}`` are phrases
@@ -9,8 +9,8 @@ with a capital letter or a place, and ends with punctuation. Places:
   blankets", ``{title}`` is a product's title, ``{of_item}`` is " for the desk lamp" or nothing, ``{instead}`` is
   " instead of the desk lamp" or " instead".
 
-Where an item's quantity is not among the facts nothing here may sound like a number of pieces, and nothing says yes
-to a premise except where the customer confirms.
+Two rules for new sentences. If an item's quantity is not among the facts, no sentence may sound like a number of
+pieces. And only a sentence that confirms may agree with something that the agent assumed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ LISTED_WANT: tuple[str, ...] = (
     "Please find: %s.",
     "For today: %s.",
 )
-"""Introduces a labelled list."""
+"""Introduces a list of labels with values."""
 
 FOLLOW_UP = bank(
     "It should {preds}.",
@@ -89,7 +89,7 @@ FOLLOW_UP = bank(
     formal=("It is important to me that it should {preds}.", "I require the following: {tags}."),
     chatty=("It should {preds}, if that's at all possible!", "Oh, and it should {preds}."),
 )
-"""Tells facts of what the sentence before has named."""
+"""Tells facts about what the previous sentence named."""
 
 ANSWER_COUNT = bank(
     "{count}, please.",
@@ -133,7 +133,7 @@ CIRCUMSTANCES = bank(
 """Tells how things are; nothing here is a wish."""
 
 ANSWER_NOUN = bank("I need {item}.", "It is about {item}.", terse=("{item}.",))
-"""An answer of which all that can be told is the kind of thing."""
+"""An answer that tells only the kind of thing."""
 
 DONT_KNOW = bank(
     "I couldn't tell you that; you'd have to look up {things}.",

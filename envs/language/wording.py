@@ -1,6 +1,6 @@
-"""Acts into words: the template bank, a persona and a seed give one of thousands of texts, and no fact more or less.
+"""Turns acts into words: one of thousands of texts, with all facts of the acts and no others.
 
-The text is a function of the acts, the persona and the generator's state.
+The text is a function of the acts, the persona and the state of the random generator.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances,
 
 @dataclass(frozen=True, slots=True)
 class Wording:
-    """A text as the customer says it, before noise."""
+    """A text before noise."""
 
     text: str
     protected: tuple[str, ...]
-    """Passages of the text that noise must not touch: numbers with their units and directions, titles, negations."""
+    """Passages of the text that noise must not change: numbers with their units and directions, titles, negations."""
 
 
 def word(acts: tuple[Act, ...], persona: Persona, rng: Generator) -> Wording:
-    """Return the acts as sentences in their order.
+    """Return the acts as sentences, in order.
 
-    Raises :class:`ValueError` for an act that this module has no words for, or for an attribute without a label.
+    Raises :class:`ValueError` for an act without words here, or for an attribute without a label.
     """
     speaker = Speaker(persona, rng)
     text = " ".join(_sentences_of(act.kind)(speaker, act) for act in acts)
@@ -58,7 +58,7 @@ def _answer(speaker: Speaker, act: Act) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Banks:
-    """How one act tells facts: of an item that is named, of one that goes without saying, and a quantity."""
+    """The banks with which an act tells facts: about a named item, about an item left unnamed, and a quantity."""
 
     item: Bank
     bare: Bank
@@ -137,7 +137,7 @@ def _skip(speaker: Speaker, act: Act) -> str:
 
 
 def _fixed(bank: Bank) -> Callable[[Speaker, Act], str]:
-    """Return a speaker that says a sentence of the bank about the mentioned items."""
+    """Return a function that words an act with a sentence of the bank about the mentioned items."""
     return lambda speaker, act: speaker.say(bank, item=named(act.mentions))
 
 

@@ -1,1 +1,1 @@
-"""What several tasks share: describing products, drawing constraints, scoring and solving."""
+"""What several tasks share: describing products, drawing constraints, scoring, solving."""

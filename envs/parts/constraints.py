@@ -1,7 +1,7 @@
-"""Constraints as a shopper would state them, drawn from a product they fit and widened until others fit too (SPEC §6).
+"""Constraints as a shopper would state them: drawn from a product and widened until others meet them too (SPEC §6).
 
-Words are equalities, numbers bounds in their natural direction. A bound is rounded, away from the product, to a number
-that is easily said *before* it becomes a constraint, so that the spoken value is the constraint's value.
+Words become equalities, numbers become bounds in their natural direction. A bound is first rounded, away from the
+product, to a number that is easily said. So the value that is said is exactly the constraint's value.
 """
 
 from __future__ import annotations
@@ -23,31 +23,32 @@ from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, a
 from ecom_rlve.envs.world.shop import Shop
 
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
-"""What a constraint beside category and price may be about."""
+"""What a constraint can be about, besides category and price."""
 
 _MOST_ALTERNATIVES = 2
-"""Values in an "A or B"."""
+"""Most values of an equality: "A or B"."""
 _DIGITS_SAID = 2
+"""Significant digits of a rounded number."""
 _LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
 _AT_ONCE = 1 << 18
-"""Products that are counted together, so that counting takes little memory."""
+"""Number of products that are counted at once, so that counting takes little memory."""
 
 _FEW = 256
-"""Products whose distances are looked at whether they have to be or not."""
+"""With at most this many products, their distances are computed without a scan before."""
 
 Places = NDArray[np.integer]
-"""Positions within what constraints are compared with."""
+"""Positions within the products that constraints are compared with."""
 
 
 def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
-    """Return "at most" the price and a slack U(0, ½e^{−d/5}) of it; ``draw`` in [0, 1) is the slack's."""
+    """Return a bound "at most" the price plus a share U(0, ½e^{−d/5}) of it; ``draw`` in [0, 1) fixes the share."""
     return Constraint("price", Op.AT_MOST, floor(price_cents * (1 + draw * 0.5 * exp(-d / 5))))
 
 
 def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
-    """Yield what a constraint drawn from this product can be about beside its price, in random order.
+    """Yield, in random order, what a constraint drawn from this product can be about besides its price.
 
-    What is unknown cannot, nor can the attribute in which the product comes in variants.
+    Left out are unknown attributes and the one in which the product comes in variants.
     """
     variant = catalog.category_of(row).variant_attribute
     for at in rng.permutation(len(CONSTRAINABLE)).tolist():
@@ -57,9 +58,9 @@ def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
 
 
 def usable_counts(shop: Shop) -> NDArray[np.int8]:
-    """Return for each product on how many things, its price included, constraints could be drawn; made once.
+    """Return for each product how many constraints could be drawn from it, including one on its price; made once.
 
-    0 where the price is unknown or a lower bound, or nothing is on the shelf: such a product is no target.
+    0 if the price is unknown or only a lower bound, or if the product is out of stock: it cannot be a target.
     """
     return shop.derive(_usable_counts)
 
@@ -79,7 +80,7 @@ def _usable_counts(shop: Shop) -> NDArray[np.int8]:
 
 
 def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int8]:
-    """Return for each of ``rows`` how many of the columns are known, the one in which it comes in variants left out."""
+    """Return for each of ``rows`` how many of the columns ``names`` are known, without its variant attribute."""
     catalog = shop.catalog
     codes = catalog.category_codes[rows]
     counts = np.zeros(len(codes), dtype=np.int8)
@@ -92,9 +93,9 @@ def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int
 
 
 def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return how many products of each category have at least 0, 1, 2 … of what ``counts`` counts of each product.
+    """Return for each category how many of its products have a count of at least 0, 1, 2 …
 
-    Shape (categories, most constraints + 2): the last column is 0.
+    ``counts`` holds one count per product. Shape (categories, most constraints + 2); the last column is 0.
     """
     width = len(CONSTRAINABLE) + 3
     table = np.zeros(len(shop.catalog.categories) * width, dtype=np.int64)
@@ -105,7 +106,7 @@ def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int6
 
 
 def usable_in_categories(shop: Shop, m: int) -> NDArray[np.int64]:
-    """Return how many products of each category ``m`` constraints, the price's included, could be drawn from."""
+    """Return for each category from how many products ``m`` constraints, including the price's, could be drawn."""
     table = shop.derive(_usable_table)
     return np.asarray(table[:, min(m, table.shape[1] - 1)])
 
@@ -115,12 +116,15 @@ def _usable_table(shop: Shop) -> NDArray[np.int64]:
 
 
 def usable_places(shop: Shop, aisle: Aisle, m: int) -> Places:
-    """Return the places of an aisle's products that ``m`` constraints could be drawn from."""
+    """Return the places of an aisle's products from which ``m`` constraints could be drawn."""
     return np.flatnonzero(shop.part("usable", usable_counts(shop), aisle) >= m)
 
 
 def natural_constraint(catalog: Catalog, row: int, name: str) -> Constraint:
-    """Return the constraint that a shopper with this product in mind would state on ``name``, which must be known."""
+    """Return the constraint that a shopper with this product in mind would state on ``name``.
+
+    The product's value must be known.
+    """
     value = catalog.value(row, name)
     if isinstance(value, str):
         return Constraint(name, Op.EQ, value)
@@ -130,7 +134,7 @@ def natural_constraint(catalog: Catalog, row: int, name: str) -> Constraint:
 
 
 def sayable(name: str, value: float, *, up: bool) -> float:
-    """Return the number rounded to what is easily said: tenths of a star, whole days, else two digits.
+    """Return the number rounded to one that is easily said: tenths of a star, whole days, else two significant digits.
 
     >>> sayable("weight", 347.0, up=True), sayable("capacity", 55400.0, up=False), sayable("weight", 1.8, up=True)
     (350.0, 55000.0, 1.8)
@@ -143,12 +147,12 @@ def sayable(name: str, value: float, *, up: bool) -> float:
 def widened(
     products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int
 ) -> tuple[tuple[Constraint, ...], Places]:
-    """Return the constraints, widened until ``enough`` products meet them or none can be added, and who meets them.
+    """Widen constraints until ``enough`` products meet them or no further one can; return them and who meets them.
 
-    Only the products count for which ``among`` is true. One after the other the nearest is let in: bounds move to it,
-    equalities become "A or B". Each step counts a word as 1 and a bound as the share of the products' range that it
-    moves by; ties go to the earlier product. A scan of the columns in order is cheap; only where too few products meet
-    the constraints as they are is the distance of each looked at.
+    Only products with ``among`` true count. The nearest product is let in, one after another: bounds move to it, and
+    equalities become "A or B". The distance is 1 for each word that must be added, and for each bound the share of the
+    products' range by which it must move. Ties go to the earlier product. A scan of the columns is cheap, so distances
+    are computed only if too few products meet the constraints as they are.
     """
     stated, places = list(constraints), np.flatnonzero(among)
     if len(places) > _FEW:
@@ -174,13 +178,13 @@ def widened(
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _Side:
-    """One attribute of the rows, ready to be compared with a constraint on it again and again."""
+    """One attribute of the products, prepared for repeated comparison with a constraint on it."""
 
     column: Comparable
     values: NDArray[Any]
-    """Codes, or numbers of which the unknown ones are infinitely bad."""
+    """Codes of words, or numbers; an unknown number is infinite, so that it meets no bound."""
     strangers: NDArray[np.float64]
-    """What it costs to let in a word of each row: 1, infinite for an unknown one. Empty for numbers."""
+    """The cost of letting in each product's word: 1, infinite if unknown. Empty for numbers."""
     spread: float
 
     @classmethod
@@ -196,7 +200,7 @@ class _Side:
         return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0)
 
     def costs(self, constraint: Constraint) -> NDArray[np.float64]:
-        """Return what letting each of the rows in costs: 0 for those that are in, infinite where it cannot be done."""
+        """Return the cost of letting each product in: 0 if it meets the constraint, infinite if it cannot be let in."""
         value = constraint.value
         if isinstance(value, int | float):
             beyond = self.values - value if constraint.op is Op.AT_MOST else value - self.values
@@ -206,7 +210,7 @@ class _Side:
         return np.where(is_in, 0.0, self.strangers if len(held) < _MOST_ALTERNATIVES else np.inf)
 
     def admitting(self, constraint: Constraint, at: int) -> Constraint:
-        """Return the constraint widened so that the row at a position meets it; its value must be known."""
+        """Return the constraint widened so that the product at position ``at`` meets it; its value must be known."""
         value = self.values.item(at)
         if self.column.vocabulary is not None:
             held = constraint.value if isinstance(constraint.value, tuple) else (str(constraint.value),)

@@ -1,4 +1,4 @@
-"""Describing a product in facts that single it out within its category."""
+"""Describes a product by facts that no other product of its category has together."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.world.shop import Shop
 
 _FEWEST = 3
-"""Facts a description has at least, so that a search in words has something to go by."""
+"""Least number of facts in a description, so that a text search has enough words to work with."""
 
 
 def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | None:
-    """Return equality constraints that only this product of its category meets, or None where there are none such.
+    """Return equality constraints that only this product of its category meets; None if there are none.
 
-    Brand first, then attributes and price in random order; one that narrows nothing is left out once there are enough.
-    The category's variant attribute is never used, nor a number that the product's card has no room for: what the
-    customer says must be recognisable.
+    The brand comes first, then attributes and price in random order. Once there are enough facts, those that exclude no
+    further product are left out. The category's variant attribute is never used, nor a number that does not fit on the
+    product's card: the agent must be able to recognise what the customer says.
     """
     catalog, card = shop.catalog, shop.card(row)
     category = catalog.category_of(row)
@@ -50,7 +50,7 @@ def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | N
 
 
 def _sayable(catalog: Catalog, row: int, name: str) -> str | float | None:
-    """Return a value that a customer could say exactly, None for an unknown, vague or unwieldy one."""
+    """Return a value that a customer can say exactly; None if it is unknown, vague or awkward to say."""
     value = catalog.value(row, name)
     floors = catalog.column(name).is_floor
     if value is None or (floors is not None and floors[row]):
@@ -63,7 +63,7 @@ def _sayable(catalog: Catalog, row: int, name: str) -> str | float | None:
 
 
 def facts_of(constraints: Sequence[Constraint]) -> tuple[Fact, ...]:
-    """Return the constraints as facts a customer can say, each a slot named after its attribute."""
+    """Return the constraints as facts that a customer can say; each slot is named after its attribute."""
     return tuple(
         Fact(
             constraint.attribute,

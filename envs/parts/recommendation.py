@@ -1,4 +1,4 @@
-"""What environments have in common whose answer is a list of recommended products, best first (SPEC §6: PD, SUB)."""
+"""What PD and SUB share, whose answer is a list of recommended products, best first (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -31,14 +31,16 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
 
 TOOL_NAMES = ("catalog_search", "catalog_get_product", "catalog_rerank", "ask_user")
-"""What recommending takes."""
+"""The tools of both environments."""
 REDRAWS = 50
-"""Times that products are drawn again before a generator gives up (SPEC §6)."""
+"""How often products are drawn again before a generator gives up (SPEC §6)."""
 PATIENCE = 4
-"""Draws with more fitting products than preferred before the smallest of them is taken."""
+"""After so many draws that more products fit than preferred, the one with the fewest is taken."""
 
 _TRIES = 64
 _REACTIONS = 3
+"""Proposed ids that the customer reacts to (SPEC §2.2)."""
+# What two turns of searching show, 10 products for each tool call; never more than 60 (SPEC §6).
 _MOST_PAGES, _PAGE_TURNS = 60, 20
 
 Rows = NDArray[np.int32]
@@ -52,47 +54,48 @@ class RecommendationAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """A list of recommendations as it is judged: cut to the number asked for."""
+    """A list of recommendations, cut to the number asked for, with what its score is made of."""
 
     rows: tuple[int | None, ...]
     """None for an id that no product has."""
     ndcg: Fraction
+    """0 to 1."""
     out_of_stock: Fraction
-    """Share of entries that cannot be bought."""
+    """Share of entries that cannot be bought, 0 to 1."""
 
 
 class RankedGoal(Protocol):
-    """What the goals of these environments share."""
+    """What the goals of PD and SUB share."""
 
     @property
     def fitting(self) -> Rows:
-        """Products that may be recommended, as they stood at the start; ascending."""
+        """Products that may be recommended, in the state at the start; ascending."""
 
     @property
     def wanted(self) -> int:
-        """The one of them with the greatest gain at the start: what a stock-out that hits takes away."""
+        """The one with the greatest gain at the start; it sells out if the stock-out plan hits."""
 
 
 Goal = TypeVar("Goal", bound=RankedGoal)
 
 
 class RecommendingEnvironment(Environment, Errand[Goal]):
-    """Recommending products: everything but which ones fit and how good each is."""
+    """The base of PD and SUB. A subclass decides which products fit and how good each of them is."""
 
     @abstractmethod
     def gains(self, intent: Intent[Goal], rows: Rows) -> Gains:
-        """Return what each of ``rows``, those that fit and are in stock, would gain."""
+        """Return the gain of each of ``rows``, which are the products that fit and are in stock."""
 
     @abstractmethod
     def judge(self, intent: Intent[Goal], ranking: Ranking) -> tuple[Fraction, bool]:
-        """Return r_task of a list that is not empty, and whether it is correct."""
+        """Return r_task of a non-empty list, and whether it is correct."""
 
     @abstractmethod
     def required(self, goal: Goal) -> Sequence[Constraint]:
-        """Return the constraints without which a product does not fit."""
+        """Return the constraints that every fitting product meets."""
 
     def gains_now(self, intent: Intent[Goal]) -> Gains:
-        """Return the gains of what fits and can be bought as things stand."""
+        """Return the gains of the products that fit and can be bought now."""
         return self.gains(intent, fitting_now(intent))
 
     def review(self, intent: Intent[Goal], proposal: Answer | None) -> Review:
@@ -136,20 +139,20 @@ class RecommendingEnvironment(Environment, Errand[Goal]):
         return {"answer": {"done": True, "recommended_product_ids": [ids[row] for row in best]}}
 
     def best_ids(self, intent: Intent[Goal]) -> list[str]:
-        """Return the ids of the best list there is, for people."""
+        """Return the product ids of the best possible list, for people to read."""
         ids = intent.world.shop.catalog.ids
         return [ids[row] for row in self.gains_now(intent).best_rows(intent.world.axes.k_rec)]
 
 
 def fitting_now(intent: Intent[Goal]) -> Rows:
-    """Return what fits and has not sold out since, ascending."""
+    """Return the products that fit and have not sold out, ascending."""
     rows = intent.goal.fitting
     gone = intent.world.sold_out
     return rows[~np.isin(rows, list(gone))] if gone else rows
 
 
 def fits(intent: Intent[Goal], row: int) -> bool:
-    """Tell whether a product fits and has not sold out since."""
+    """Tell whether a product fits and has not sold out."""
     rows = intent.goal.fitting
     at = int(np.searchsorted(rows, row))
     return at < len(rows) and int(rows[at]) == row and row not in intent.world.sold_out
@@ -176,12 +179,12 @@ def _rows_of(world: World, ids: Sequence[str]) -> list[int | None]:
 
 
 def most_fitting(axes: Axes) -> int:
-    """Return how many fitting products are preferred at most: what two turns of searching can show."""
+    """Return the preferred highest number of fitting products: as many as two turns of searching can show."""
     return min(_MOST_PAGES, _PAGE_TURNS * axes.b_tool)
 
 
 def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int | None:
-    """Return a random one of ``rows`` that belongs to the split, None where 64 tries find none."""
+    """Return a random one of ``rows`` that belongs to the split; None if 64 tries find none."""
     if not len(rows):
         return None
     drawn = map(rows.row, rng.integers(len(rows), size=_TRIES).tolist())
@@ -189,18 +192,19 @@ def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int 
 
 
 def targets_in(shop: Shop, counts: NDArray[np.int8], m: int, is_roomy: NDArray[np.bool_]) -> RowSet:
-    """Return the products of which ``counts`` is ``m`` or more, in categories (by code) that are roomy enough."""
+    """Return the products whose count is ``m`` or more, in categories that are large enough (``is_roomy``, by code)."""
     return RowSet((counts >= m) & is_roomy[shop.catalog.category_codes])
 
 
 class RankedStockout(Stockout[Goal]):
-    """The best product sells out, or others do; the customer need not hear of it."""
+    """The best product sells out, or others do; the agent need not tell the customer."""
 
     def sell(self, intent: Intent[Goal]) -> None:
-        """Let products sell out: where the plan hits, once the best one and another that fits were shown.
+        """Let products sell out if it is time for it.
 
-        With it go unwanted ones: what does not fit, or is worse than the best ``k_rec``. Where the plan misses, neither
-        the moment nor the place has to do with the goal.
+        If the plan hits, that is once the best product and another fitting one were shown. Unwanted products sell out
+        with it: those that do not fit, or are worse than the best ``k_rec``. If the plan misses, neither the time nor
+        the kind of product depends on the goal.
         """
         plan, world, wanted = self.plan, intent.world, intent.goal.wanted
         if plan.fired or (plan.hits and wanted not in world.shown):

@@ -1,4 +1,4 @@
-"""What a customer remembers of an order, or of a thing on one: as much as singles it out, and no more (SPEC §6)."""
+"""What a customer remembers of an order or an order line: enough to identify it, and no more (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Clue(Generic[T]):
-    """One thing the customer may remember, and of which candidates it is true."""
+    """One thing that the customer may remember, with a test of which candidates it is true for."""
 
     fact: Fact
     holds: Callable[[T], bool]
 
 
 def singled_out(clues: Sequence[Clue[T]], candidates: Sequence[T]) -> list[Clue[T]]:
-    """Return clues that together leave as few candidates as all of them do, none of which could be spared.
+    """Return clues that together leave as few candidates as all clues do, and none of which can be spared.
 
-    Of all such sets it is a largest one, the first in the clues' order: every clue that is left out is missed.
+    Of all such sets a largest one is returned, the first in the order of the clues. So leaving any of its clues out of
+    the first message leaves the agent with more candidates.
     """
     everyone = (1 << len(candidates)) - 1
     masks = [sum(1 << at for at, candidate in enumerate(candidates) if clue.holds(candidate)) for clue in clues]
@@ -58,7 +59,7 @@ def singled_out(clues: Sequence[Clue[T]], candidates: Sequence[T]) -> list[Clue[
 
 
 def _met(everyone: int, masks: Sequence[int]) -> int:
-    """Return the candidates, as bits, that all masks hold."""
+    """Return the candidates that are in all masks, as bits."""
     return reduce(and_, masks, everyone)
 
 

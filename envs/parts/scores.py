@@ -1,7 +1,7 @@
-"""Judging an order of products: min–max scaling and nDCG, in exact arithmetic (SPEC §6).
+"""Scores of product lists: min–max scaling and nDCG, in exact arithmetic (SPEC §6).
 
-Gains are fractions over one common denominator, so that products that are equally good compare equal, whatever way
-their gains were computed, and a list that is as good as the best one scores exactly 1.
+Gains are fractions over one common denominator. So equally good products compare equal however their gains were
+computed, and a list that is as good as the best one scores exactly 1.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 Key = TypeVar("Key", bound=Hashable)
 
 _MANY = 32
-"""Times the wanted number from which on the best ones are picked out before they are sorted."""
+"""With more products than this many times the wanted number, the best are selected before they are sorted."""
 _DIGITS = 10**12
-"""Discounts are rounded to so many parts, which makes them the same rational numbers on every machine."""
+"""Discounts are rounded to multiples of 1 / ``_DIGITS``, so that they are the same numbers on every machine."""
 
 
 @lru_cache(maxsize=1024)
@@ -35,10 +35,10 @@ def discount(place: int) -> Fraction:
 
 
 def ndcg(given: Sequence[Fraction], best: Sequence[Fraction]) -> Fraction:
-    """Return the discounted gains of a list, as a share of those of the best possible one; in [0, 1].
+    """Return the discounted gains of a list as a share of those of the best possible list; in [0, 1].
 
-    ``best`` holds the k greatest gains there are, in descending order; of ``given`` the first k count. Where nothing
-    can be gained, every list is perfect: 1.
+    ``best`` holds the k greatest possible gains in descending order; only the first k of ``given`` count. If all gains
+    in ``best`` are 0, every list scores 1.
 
     >>> ndcg([Fraction(1, 2), Fraction(1)], [Fraction(1), Fraction(1, 2)]) < 1
     True
@@ -52,7 +52,7 @@ def _discounted(gains: Iterable[Fraction]) -> Fraction:
 
 
 def min_max(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
-    """Return numerators and the common denominator of the values scaled to [0, 1]; equal values are all 1.
+    """Return the values scaled to [0, 1], as numerators and their common denominator; if all are equal, each is 1.
 
     >>> min_max(np.array([3, 5, 4]))
     (array([0, 2, 1]), 2)
@@ -63,7 +63,7 @@ def min_max(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], int]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Gains:
-    """What each product that counts would gain; every other gains nothing."""
+    """The gain of each product in ``rows``; every other product gains 0."""
 
     rows: NDArray[np.int32]
     """Ascending."""
@@ -71,14 +71,14 @@ class Gains:
     denominator: int
 
     def of(self, row: int) -> Fraction:
-        """Return the gain of a product."""
+        """Return the gain of a product; 0 if it is not in ``rows``."""
         at = int(np.searchsorted(self.rows, row))
         if at == len(self.rows) or self.rows[at] != row:
             return Fraction(0)
         return Fraction(int(self.numerators[at]), self.denominator)
 
     def best_rows(self, k: int) -> list[int]:
-        """Return at most ``k`` products, the greatest gain first, ties by row."""
+        """Return at most ``k`` products, the greatest gain first; ties are ordered by row."""
         rows, gains = self.rows, self.numerators
         if 0 < k < len(rows) // _MANY:
             kept = np.flatnonzero(gains >= np.partition(gains, len(gains) - k)[len(gains) - k])
@@ -87,7 +87,7 @@ class Gains:
         return best
 
     def score(self, given: Sequence[int | None], k: int) -> Fraction:
-        """Return nDCG@min(k, products that count) of a list of rows; what repeats an earlier row gains nothing."""
+        """Return nDCG@min(k, number of products in ``rows``) of a list; a repeated product gains nothing."""
         best = [self.of(row) for row in self.best_rows(k)]
         seen: set[int] = set()
         gains = []

@@ -1,4 +1,4 @@
-"""How an agent that knows the goal finds what it wants through the tools (used by every environment's ``solve``)."""
+"""How an agent that knows the goal finds products through the tools; used by the environments' ``solve``."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ _TRIES = 60
 def search_showing(world: World, row: int) -> dict[str, Any]:
     """Return arguments of a ``catalog_search`` whose page holds the product.
 
-    Tries the title and ever shorter parts of it, with exact filters: each wording is degraded by its own draw. Raises
-    ``LookupError`` where none of them shows the product.
+    Tries the title and shorter and shorter parts of it, with exact filters. Distractors may replace the product in one
+    result but not in another, because each query is degraded by a draw of its own. Raises ``LookupError`` if no query
+    shows the product.
     """
     catalog = world.shop.catalog
     names = ("category", "brand", *(name for name in DISCRETE if name != catalog.category_of(row).variant_attribute))

@@ -1,1 +1,1 @@
-"""The policy book of a store: its rules, their texts, and the search over them."""
+"""The policy book of a store: its rules, their texts, and a search over the texts."""

@@ -1,7 +1,7 @@
-"""The store's policy book, drawn per episode (SPEC §6): the one structure that texts, tools and verifier read.
+"""The store's policy book, drawn for each episode (SPEC §6): the one source of texts, tools and verifier.
 
-Of the conditions of a topic as many count as the branching axis says; a higher branching keeps the lower one's and adds
-others. Rules are drawn when first asked for, each from a stream of its own, so that a book costs next to nothing.
+The branching axis says how many conditions of a topic its rule has. A higher branching keeps the conditions of a lower
+one and adds others. A rule is drawn when it is first asked for, from a stream of its own, so that a book costs little.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING, TOPICS
 from ecom_rlve.streams import Draws, Streams
 
 LEAST_FIGURES = 12
-"""Different figures that the texts of every book hold: what a guess among them can be right by is bounded."""
+"""Every book holds at least this many different figures, so that a guess among them is right at most 1 in 12 times
+(SPEC §11)."""
 MOST_CONDITIONS = 7
-"""Conditions that every topic but those of online returns can have; B_branch(20)."""
+"""Most conditions of a rule: B_branch(20). Every topic has as many, except for those of online returns."""
 _EXCEPTIONS_FROM = 3
-"""Branching from which one department takes final-sale items back after all."""
+"""From this branching on, one department takes final-sale items back as an exception."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,17 +31,17 @@ class ReturnTerms:
     """What the return tools need to know of one line of an online order."""
 
     window_days: int
-    """Last day is the day of delivery plus so many; 0 where it cannot be returned at all."""
+    """Days after delivery in which it can be returned; 0 if it cannot be returned at all."""
     is_returnable: bool
     restocking_percent: int
-    """Of the price."""
+    """Percent of the price that is kept."""
     section_ids: tuple[str, ...]
-    """The sections that say so."""
+    """Ids of the sections with these terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One section of the book as agents read it."""
+    """One section of the book, as agents read it."""
 
     id: str
     title: str
@@ -54,7 +55,7 @@ class PolicyBook:
     streams: Streams = field(repr=False)
     departments: tuple[str, ...]
     branching: int
-    """Conditions that a rule has, where its topic has so many."""
+    """Number of conditions of a rule, if its topic has so many."""
     _rules: dict[str, Rule] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -69,15 +70,18 @@ class PolicyBook:
         return self._rules[key]
 
     def reach(self, key: str) -> int:
-        """Return how many conditions could bear on a topic in a store with these departments."""
+        """Return how many conditions a topic can have in a store with these departments."""
         return len(live_conditions(TOPICS[key], self.departments))
 
     def section_id(self, topic: str, condition: str = "") -> str:
-        """Return the id of a topic's base section, or of its section on a condition; no sequence, tells nothing."""
+        """Return the id of a topic's base section, or of its section on a condition.
+
+        Ids are hashes, so that they tell nothing about the sections.
+        """
         return "S" + self.streams.digest("policy section", topic, condition)[:5].hex()
 
     def governing(self, key: str) -> tuple[str, ...]:
-        """Return the ids of the sections that a figure of the topic needs: the base and one per condition."""
+        """Return the ids of the sections that one must read for a figure: the base, and one for each condition."""
         names = (adjustment.condition.name for adjustment in self.rule(key).adjustments)
         return (self.section_id(key), *(self.section_id(key, name) for name in names))
 
@@ -104,7 +108,7 @@ class PolicyBook:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """All sections in the order in which the book prints them."""
+        """All sections, in the order of the book."""
         draws = self.streams.stream("policy wording")
         sections = [self._section("final_sale", "", final_sale_text(self.final_sale, Draws(draws)))]
         for key in TOPICS:

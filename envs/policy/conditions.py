@@ -1,4 +1,4 @@
-"""Conditions on which a store's rules may depend: what they are called, their values, how policies speak of them."""
+"""Conditions on which a store's rules may depend: their names, their values, and how policies word them."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ TIERS = ("standard", "gold", "platinum", "diamond")
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something about a customer's situation that a rule may ask for."""
+    """Something about a customer's situation that a rule may depend on."""
 
     name: str
     label: str
     """What policies and people call it."""
     values: tuple[str, ...]
-    """What it can be; empty where the catalog decides (department) or where it is a sum of money (order amount)."""
+    """Its possible values; empty if they come from the catalog (department) or are sums of money (order amount)."""
     clauses: tuple[str, ...]
-    """How a policy says that it has a value, with ``%s`` for it."""
+    """Clauses with which a policy says that it has a value, with ``%s`` for the value."""
 
 
 _ALL = (
@@ -96,10 +96,10 @@ class Band:
 
     least: int
     below: int | None
-    """None: without end."""
+    """None: no upper end."""
 
     def holds(self, amount: float) -> bool:
-        """Tell whether an amount in dollars lies in the band; the lower end belongs to it, the upper does not."""
+        """Tell whether an amount in dollars lies in the band; the lower end is included, the upper is not."""
         return self.least <= amount and (self.below is None or amount < self.below)
 
     def __str__(self) -> str:
@@ -109,4 +109,4 @@ class Band:
 
 
 Situation = Mapping[str, str | int]
-"""A customer's situation: value by name of the condition; the order amount is whole dollars."""
+"""A customer's situation: name of a condition → value; the order amount is in whole dollars."""

@@ -1,4 +1,4 @@
-"""Rules of a store: a base figure, and for each condition that bears on it what each of its values does to the base."""
+"""Rules of a store: a base figure, and conditions whose values change or replace it."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from ecom_rlve.streams import Streams
 
 _REPLACES = 0.65
 """Probability that a value of a replacing condition replaces the base."""
+# Draws are made for at least so many cases of a condition.
 _MIN_CASES = 5
 
 
@@ -21,19 +22,19 @@ class Case:
 
     value: str | Band
     steps: int
-    """Steps added (negative: taken off), or the figure that takes the base's place."""
+    """Number of steps to add (negative: to subtract); if ``replaces``, the new figure in steps."""
     replaces: bool = False
-    """The figure takes the base's place."""
+    """Whether the figure replaces the base."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adjustment:
-    """What a condition does to a rule's figure, value by value; the cases cover every value."""
+    """What a condition does to a rule's figure: one case for each of its values."""
 
     condition: Condition
     cases: tuple[Case, ...]
     is_replacement: bool
-    """Cases replace the base or keep it; otherwise they add or take off."""
+    """True: cases replace the base or keep it. False: they add to it or subtract from it."""
 
     def case_of(self, value: str | int) -> Case:
         """Return the case of a value; raises ``KeyError`` for one that the condition does not have."""
@@ -49,11 +50,11 @@ class Rule:
 
     topic: Topic
     base: int
-    """In steps of the topic."""
+    """In steps of the topic's unit."""
     adjustments: tuple[Adjustment, ...]
 
     def figure(self, situation: Situation) -> Fraction:
-        """Return the figure in the topic's unit for a situation that has a value for every condition; exact."""
+        """Return the exact figure, in the topic's unit, for a situation that has a value for every condition."""
         base, added = self.base, 0
         for adjustment in self.adjustments:
             case = adjustment.case_of(situation[adjustment.condition.name])
@@ -66,21 +67,21 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class FinalSale:
-    """The rule for items sold online as final sale: not returnable, but for one department where branching allows."""
+    """The rule for items sold online as final sale: they cannot be returned, with at most one department excepted."""
 
     department: str | None
-    """Department that takes them back after all; None where there is none."""
+    """The department that takes them back; None if there is none."""
     days: int
-    """Its window in days from delivery."""
+    """That department's return window, in days from delivery."""
 
 
 def live_conditions(topic: Topic, departments: Sequence[str]) -> list[str]:
-    """Return the conditions that may bear on a topic: the department only where there are several."""
+    """Return the conditions that a topic can have: the department only if there are several."""
     return [name for name in topic.conditions if name != DEPARTMENT or len(departments) > 1]
 
 
 def draw_rule(topic: Topic, streams: Streams, departments: Sequence[str], branching: int) -> Rule:
-    """Return the rule of a topic in the book of ``streams``; of its conditions ``branching`` count."""
+    """Draw the rule of a topic, with at most ``branching`` of the topic's conditions."""
     pool = live_conditions(topic, departments)
     rng = streams.stream("policy rule", topic.key)
     base, replacing, *keys = rng.random(2 + len(topic.conditions)).tolist()
@@ -89,7 +90,7 @@ def draw_rule(topic: Topic, streams: Streams, departments: Sequence[str], branch
     if not topic.is_ordered:
         rank = dict(zip(topic.conditions, keys, strict=True))
         pool.sort(key=rank.__getitem__)
-    # Over the whole pool, so that a higher branching leaves the rest of a rule as it is.
+    # Chosen among all conditions, not only those that the rule has: so a higher branching leaves the others unchanged.
     replacement = None if topic.is_ordered else pool[int(replacing * len(pool))]
     return Rule(
         topic,
@@ -114,7 +115,7 @@ def _draw_adjustment(
 
 
 def _replacements(topic: Topic, values: Sequence[str | Band], draws: list[float]) -> tuple[Case, ...]:
-    """Return cases of which at least one puts a figure in the base's place."""
+    """Return cases that replace the base or keep it; at least one replaces it."""
     figures = draws[: 2 * len(values)]
     taken = [draw < _REPLACES for draw in figures[1::2]]
     taken[0] |= not any(taken)
@@ -125,7 +126,7 @@ def _replacements(topic: Topic, values: Sequence[str | Band], draws: list[float]
 
 
 def _additions(topic: Topic, values: Sequence[str | Band], draws: list[float]) -> tuple[Case, ...]:
-    """Return cases that add different figures, as long as the topic's span has different ones left."""
+    """Return cases that add or subtract. All figures differ, unless there are more cases than the span has figures."""
     left: list[int] = []
     cases = []
     for value, draw in zip(values, draws, strict=False):

@@ -1,4 +1,4 @@
-"""Search in a policy book: sections ranked by the words they share with a query. Deterministic, no model."""
+"""Search in a policy book: ranks sections by the words that they share with a query. Deterministic, no model."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _TITLE_WEIGHT = 2
 def ranked_sections(book: PolicyBook, query: str) -> tuple[Section, ...]:
     """Return the sections that share a word with the query, best first.
 
-    A shared word counts the more the fewer sections have it, a word in the title twice; ties keep the book's order.
-    Words are compared without their endings ("cancelling", "cancellation"); words that say nothing are left out.
+    The fewer sections have a shared word, the more it counts; a word in the title counts twice. Ties keep the order of
+    the book. Words are compared without their endings ("cancelling", "cancellation"); stop words do not count.
     """
     titles = [_stems(section.title) for section in book.sections]
     texts = [_stems(section.text) for section in book.sections]

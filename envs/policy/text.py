@@ -1,6 +1,6 @@
-"""Policies in words: each section of a book spelled from its rule, in one of several phrasings.
+"""Policies in words: the text of each section, made from its rule in one of several phrasings.
 
-Every figure of a rule stands in the text in the rule's unit, and no other figure does.
+The text holds every figure of the rule, in the rule's unit, and no other figure.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class SectionText:
 
 
 def spelled(amount: Fraction, unit: str, *, is_change: bool = False) -> str:
-    """Return an amount in words: ``90 days``, ``$8.35``, ``12.4 percent`` (a change of it: ``1.2 percentage points``).
+    """Return an amount in words: ``90 days``, ``$8.35``, ``12.4 percent``; for a change ``1.2 percentage points``.
 
     >>> spelled(Fraction(62, 5), "percent"), spelled(Fraction(167, 20), "USD"), spelled(Fraction(1), "days")
     ('12.4 percent', '$8.35', '1 day')
@@ -69,7 +69,7 @@ def spelled(amount: Fraction, unit: str, *, is_change: bool = False) -> str:
 
 
 def base_text(rule: Rule, draws: Draws) -> SectionText:
-    """Return the section that states the base, names the conditions that bear on it, and says how they combine."""
+    """Return the section that states the base, names its conditions, and says how these combine."""
     topic = rule.topic
     labels = [adjustment.condition.label for adjustment in rule.adjustments]
     parts = [draws.pick(topic.says) % spelled(rule.base * topic.step, topic.unit)]
@@ -81,7 +81,7 @@ def base_text(rule: Rule, draws: Draws) -> SectionText:
 
 
 def adjustment_text(rule: Rule, adjustment: Adjustment, draws: Draws) -> SectionText:
-    """Return the section that says, value by value, what a condition does to the base."""
+    """Return the section that says for each value of a condition what it does to the base."""
     topic, label = rule.topic, adjustment.condition.label
     clause, is_effect_first = draws.pick(adjustment.condition.clauses), draws.uniform() < 0.4
     wordings = {form: draws.pick(forms) for form, forms in _FORMS.items()}

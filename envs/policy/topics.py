@@ -1,4 +1,4 @@
-"""What a store has rules about: each topic's unit, range, the conditions that may bear on it, and its sentences."""
+"""What a store has rules about: unit, range, possible conditions and sentences of each topic."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ RESTOCKING = "restocking"
 class Topic:
     """One thing that a rule sets a figure for.
 
-    Bases are uniform over at least 120 steps where the figure itself may be asked for, so that no figure is likely;
-    ``low`` exceeds what all conditions together can take off, so that a figure is positive.
+    If a question may ask for the figure itself, the base is uniform over at least 120 steps, so that no figure is worth
+    guessing. ``low`` is more than all conditions together can subtract, so that every figure is positive.
     """
 
     key: str
@@ -27,24 +27,25 @@ class Topic:
     unit: str
     """``days``, ``weeks``, ``hours``, ``percent``, ``points`` or ``USD``."""
     step: Fraction
-    """What one step is in the unit."""
+    """Size of one step, in the unit."""
     low: int
     high: int
     """Bounds of a base in steps, both included."""
     span: int
-    """Most steps that one condition adds or takes off."""
+    """Most steps that one condition adds or subtracts."""
     conditions: tuple[str, ...]
-    """Names of the conditions that may bear on it."""
+    """Names of the conditions that a rule may have."""
     says: tuple[str, ...]
     """Sentences that state the base, with ``%s`` for it."""
     counted_from: str = ""
-    """From which day a period of days runs; empty where nobody asks for its last day."""
+    """The day from which a period of days is counted; empty if no question asks for its last day."""
     is_ordered: bool = False
-    """Conditions count in the order listed and none replaces the base: what the return tools know of a line."""
+    """Conditions are taken in the listed order, and none replaces the base. So it is for online returns, because the
+    return tools know no other condition of an order line."""
 
 
 def _pool(letters: str) -> tuple[str, ...]:
-    """Return condition names by their letters."""
+    """Return the names of conditions, given by their letters."""
     names = {
         "D": DEPARTMENT,
         "T": TIER,

@@ -1,1 +1,1 @@
-"""The environments, one package each, whose module ``environment`` exports exactly one as ``ENVIRONMENT``."""
+"""The environments: one package each, whose module ``environment`` exports exactly one ``ENVIRONMENT``."""

@@ -1,1 +1,1 @@
-"""The tools an agent may call; each is a typed argument model and a function of the world."""
+"""The tools that an agent may call; each has a typed argument model and is a function of the world."""

@@ -79,7 +79,7 @@ def _add(world: World, args: AddArgs) -> dict[str, Any]:
 
 
 def chosen_variant(world: World, row: int, variant_id: str | None) -> Variant:
-    """Return a product's variant by id, the first listed for None; raises the domain error UNKNOWN_VARIANT."""
+    """Return a product's variant by id, or the first listed for None; raises the domain error UNKNOWN_VARIANT."""
     variants = world.variants(row)
     if variant_id is None:
         return variants[0]

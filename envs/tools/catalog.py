@@ -1,4 +1,4 @@
-"""Catalog tools: search with exact filters and graded degradation, and variants."""
+"""Catalog tools: search with exact filters, whose results may be replaced by distractors, and variants."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SUGGESTIONS = 5
 _SUGGEST_AMONG = 20_000
 _REPLACEMENT_TRIES = 8
 MAX_LIMIT = 10
-"""Most results of one page."""
+"""Most results on one page."""
 
 Word = Annotated[str, Field(max_length=100)]
 
@@ -66,14 +66,14 @@ class VariantsArgs(Args):
 
 
 def filter_constraints(args: _SearchBase) -> tuple[Constraint, ...]:
-    """Return the constraints that a search's filters state, in a fixed order; prices become cents."""
+    """Return the filters of a search as constraints, in a fixed order; prices are converted to cents."""
     given = {name: value for name, value in args if value is not None}
     stated = [
         Constraint(name, Op.EQ, given[name].strip()) for name in ("category", "brand", *DISCRETE) if name in given
     ]
     for name, attribute, op, scale in _BOUNDS:
         if name in given:
-            # Rounding undoes the float's own error only: 19.99 is 1999 cents, 10.999 is no whole number of them.
+            # Rounding to six places removes only the float's error: 19.99 becomes 1999 cents, 10.999 stays 1099.9.
             stated.append(Constraint(attribute, op, round(given[name] * scale, 6) if scale > 1 else given[name]))
     if given.get("in_stock"):
         stated.append(Constraint("stock", Op.AT_LEAST, 1))
@@ -112,12 +112,12 @@ def _check_vocabulary(shop: Shop, constraints: tuple[Constraint, ...]) -> None:
 
 
 def _is_variant_value(shop: Shop, constraint: Constraint) -> bool:
-    """Tell whether some category's products may come in the value, though no product itself has it."""
+    """Tell whether products of some category come in variants of this value, although no product itself has it."""
     return str(constraint.value).casefold() in shop.variant_words.get(constraint.attribute, ())
 
 
 def filtered_rows(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np.int32] | None:
-    """Return the rows that pass the filters before anything sells out, ascending, None for all.
+    """Return the rows that pass the filters, ignoring stock-outs of the episode; ascending; None if all pass.
 
     A filter on an attribute passes every product whose category comes in variants of that attribute.
     """
@@ -125,7 +125,7 @@ def filtered_rows(shop: Shop, constraints: tuple[Constraint, ...]) -> NDArray[np
 
 
 def _gone(world: World, constraints: tuple[Constraint, ...], rows: NDArray[np.int32] | None) -> tuple[int, ...]:
-    """Return which of the rows that pass the filters have sold out since, where a filter asks for stock."""
+    """Return which of the passing rows sold out during the episode, if a filter asks for stock; else nothing."""
     if rows is None or not world.sold_out or all(constraint.attribute != "stock" for constraint in constraints):
         return ()
     sold = np.array(sorted(world.sold_out), dtype=np.int32)
@@ -150,9 +150,9 @@ def _comes_in(shop: Shop, attribute: str) -> NDArray[np.bool_]:
 
 
 def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
-    """Return the whole degraded result list of a search (at most ``top_k`` rows, best first) and how many rows pass.
+    """Return the whole result list of a search and how many rows pass its filters.
 
-    A pure function of world and arguments; it books nothing as shown.
+    The list has at most ``top_k`` rows, best first, some replaced by distractors. Nothing is recorded as shown.
     """
     query = " ".join(args.query.casefold().split())
     constraints = filter_constraints(args)
@@ -174,11 +174,11 @@ def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
 
 
 def degraded(world: World, rows: list[int], search: str) -> tuple[int, ...]:
-    """Return ``rows`` with each replaced, with probability ``eps_rank``, by a random product of the same category.
+    """Return ``rows``, each replaced with probability ``eps_rank`` by a random product of the same category.
 
-    Drawn from (episode seed, search): the same search gives the same list (SPEC §5.2). No page holds a row twice; a
-    row may stand in for one and be found in its own place further on. Where every product of the category is on the
-    page already, the row stays.
+    The draws depend on episode seed and search, so the same search gives the same list (SPEC §5.2). No page holds a row
+    twice, but a row that replaces another may appear again at its own place on a later page. If every product of the
+    category is on the page already, the row stays.
     """
     eps = world.axes.eps_rank
     if not eps or not rows:
@@ -213,7 +213,7 @@ def _search(world: World, args: _SearchBase) -> dict[str, Any]:
 
 
 def _facets(shop: Shop, category: str) -> dict[str, Any]:
-    """Return by which attributes products of a category differ, and the ranges of its numbers."""
+    """Return the attributes by which products of a category are compared, and the ranges of numbers."""
     code = shop.catalog.column("category").encode(category.strip())
     assert code is not None, "the search has checked the category"
     return measures_of(shop, shop.catalog.categories[int(code)].name).shown()

@@ -1,4 +1,4 @@
-"""Order tools: a list that tells orders apart by day, total and titles, and all there is to know of one order."""
+"""Order tools: a list of orders with day, total and titles, and the details of one order."""
 
 from __future__ import annotations
 

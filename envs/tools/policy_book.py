@@ -1,4 +1,4 @@
-"""Tools that read the store's policy book, and its calendar."""
+"""Tools that read the store's policy book and its date."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Catalog tools about products whose ids are known: one in full, and many put into another order."""
+"""Catalog tools for products with known ids: show one in full, and sort many by a query."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
 MOST_RERANKED = 50
-"""Products that one call puts into order."""
+"""Most products that one call sorts."""
 
 _TITLE, _DESCRIPTION, _FEATURE, _FEATURES = 300, 600, 120, 6
-"""Characters of each text that are shown, and how many features."""
+"""Longest title, description and feature that is shown, in characters, and the number of features."""
 
 ProductId = Annotated[str, Field(max_length=64)]
 

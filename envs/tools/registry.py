@@ -39,4 +39,4 @@ TOOLS: dict[str, Tool[Any]] = {
 """Every tool of the store, in the order in which schemas list them."""
 
 SUBMIT_ANSWER = "submit_answer"
-"""Name of the tool by which tool-at-a-time clients submit; its arguments are the environment's answer fields."""
+"""Name of the tool with which clients of style ``tool`` submit; its arguments are the fields of the answer."""

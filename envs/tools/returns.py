@@ -1,4 +1,4 @@
-"""Return tools. They enforce the store's rules themselves; what was initiated cannot be undone."""
+"""Return tools. They enforce the store's rules themselves; nothing that was initiated can be undone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a tool is: a typed argument model, a function of the world, and a declared effect.
+"""A tool: a typed argument model, a function of the world, and a declared effect.
 
-Schemas, briefs and docs are generated from these objects; nothing else describes a tool.
+Schemas, instructions and docs are generated from these objects; tools are described nowhere else.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ class Tool(Generic[A]):
 
     name: str
     description: str
-    """One line for the model."""
+    """One line for the agent's model."""
     args: type[A]
     run: Callable[[World, A], dict[str, Any]]
-    """Returns the result; raises ``DomainError`` where the store says no."""
+    """Returns the result; raises ``DomainError`` if the store refuses the call."""
     writes: bool = False
-    """Whether it changes the world beyond what has been shown."""
+    """Whether it changes the world. What a result shows does not count as a change."""
     is_heavy: bool = False
-    """Scans the catalog: on a large one it takes longer than an event loop should wait."""
+    """It scans the catalog, which takes longer on a large catalog than an event loop should wait."""
     is_free: bool = False
-    """Costs no call and closes the turn (``ask_user``)."""
+    """It costs no call and closes the turn (``ask_user``)."""
     aliases: tuple[tuple[str, str], ...] = ()
-    """Accepted other names of arguments: (given, meant)."""
+    """Other accepted names of arguments: (given, meant)."""
 
     @cached_property
     def schema(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ _KEPT = (
 
 
 def flat_schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a model's JSON schema without titles, defaults of null and null branches: short, and flat for trainers."""
+    """Return a model's JSON schema without titles, null defaults and null branches: short, and flat for trainers."""
     schema = model.model_json_schema()
     properties = {name: _flat(field) for name, field in schema.get("properties", {}).items()}
     return {

@@ -1,4 +1,4 @@
-"""Which order lines can be returned: the store's own rules, the same for tools, goals and verifiers (SPEC §5.3, §6)."""
+"""Which order lines can be returned, by the store's rules; used by tools, goals and verifiers alike (SPEC §5.3, §6)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
 EXCHANGE = "exchange"
-"""The method of an exchange; every other is a refund."""
+"""The method of an exchange; every other method is a refund."""
 
 _WHY = {
     DomainCode.ALREADY_RETURNED: "this line has been returned or exchanged already",
@@ -26,20 +26,20 @@ class Eligibility:
     """Whether a line can be returned or exchanged today."""
 
     code: DomainCode | None
-    """Why not; None where it can be."""
+    """Why not; None if it can be returned."""
     last_day: date | None
-    """Last day on which it can be or could have been returned; None where there is none."""
+    """Last day on which it can be or could have been returned; None if there is none."""
     restocking_percent: int
-    """Of the price, kept from a refund."""
+    """Percent of the price that is kept from a refund."""
 
     @property
     def is_eligible(self) -> bool:
-        """True where it can be returned."""
+        """Whether it can be returned."""
         return self.code is None
 
     @property
     def why(self) -> str:
-        """Why not, in words; empty where it can be."""
+        """Why not, in words; empty if it can be returned."""
         return "" if self.code is None else _WHY[self.code]
 
 
@@ -61,7 +61,7 @@ def find_line(world: World, order_id: str, line_id: str) -> tuple[Order, OrderLi
 
 
 def eligibility(world: World, order: Order, line: OrderLine) -> Eligibility:
-    """Return whether a line can be returned as things stand. The last day is the day of delivery plus the window."""
+    """Return whether a line can be returned now. The last day is the day of delivery plus the return window."""
     department = world.shop.catalog.category_of(line.row).department
     terms = world.return_terms(department, is_final_sale=line.sale_class == "final_sale")
     last_day = None

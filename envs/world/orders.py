@@ -1,7 +1,7 @@
 """The customer's order history: drawn once per episode, read by goals, tools and verifiers alike (SPEC §5.1, §6).
 
-Customers buy the same kinds of things again and again, often several orders on one day, so that a kind, a day or a
-title alone seldom says which order is meant. Every line comes from the same draw.
+Customers buy the same kinds of things repeatedly, often in several orders on one day. So a kind, a day or a title alone
+seldom tells which order is meant. All lines are drawn by the same process.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from ecom_rlve.models import Split
 from ecom_rlve.streams import Streams, in_random_order
 
 MIN_KINDS = 4
-"""Kinds of things that a catalog needs for a history: an order may have so many lines, each of another kind."""
+"""Kinds of things that a catalog must have for a history: an order has up to so many lines, each of another kind."""
 MEAN_LINES = (1 + MIN_KINDS) / 2
-"""Lines of an order: one to the most are equally likely."""
+"""Mean number of lines of an order; one to :data:`MIN_KINDS` are equally likely."""
 _ORDERS_PER_KIND = 4
-"""Orders for each kind of thing the customer buys: a kind is then on ten or so of them."""
+"""The customer buys one kind of thing for so many orders; each kind then occurs in about ten orders."""
 _PRODUCTS_PER_KIND = 2
 _ORDERS_PER_DAY = 4
 _MOST_UNITS = 4
@@ -34,18 +34,19 @@ _REDRAWS = 50
 
 _IN_FLIGHT = 0.25
 _DELAYED = 0.25
-"""Of those in flight."""
+"""Share of the orders on their way."""
 _CANCELLED = 0.07
 _LONGEST_PAST = 75
-"""Days over which orders are spread whose return window does not end about today."""
+"""Orders whose return window does not end about today are spread over so many days."""
 _LONGEST_WAY = 10
-"""Days until delivery at most (SPEC §5.2)."""
+"""Most days until delivery (SPEC §5.2)."""
 _SENT_BACK = 0.1
 _SENT_BACK_WITHIN = 10
-"""Days after delivery."""
+"""Most days after delivery."""
 _REDUCED = 0.65
 _FINAL = 0.87
-"""Draws from here on are of the class."""
+"""Of a draw in [0, 1): below ``_REDUCED`` a line has the regular price, from ``_FINAL`` on it is final sale, between
+them it is on sale."""
 _MANY = 0.35
 
 SaleClass = Literal["regular", "sale", "final_sale"]
@@ -67,17 +68,17 @@ class OrderLine:
     """One product on an order."""
 
     line_id: str
-    """Unique in the history, no sequence."""
+    """Unique in the history; random, not a sequence."""
     row: int
     variant_share: float
-    """Where the variant bought stands in the product's list of variants, in [0, 1)."""
+    """Position of the bought variant in the product's list of variants, as a share in [0, 1)."""
     quantity: int
     """1 to 4 units."""
     price_cents: int
-    """Paid per unit."""
+    """Price paid per unit."""
     sale_class: SaleClass
     returned: date | None
-    """When it was sent back before the episode; None: never."""
+    """The day on which it was sent back before the episode; None if it was not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,21 +86,21 @@ class Order:
     """One order."""
 
     order_id: str
-    """Unique, no sequence."""
+    """Unique; random, not a sequence."""
     placed: date
     status: OrderStatus
     eta: date | None
-    """Expected day of arrival of an order on its way; None where it has arrived or was cancelled."""
+    """Expected day of arrival of an order on its way; None if it has arrived or was cancelled."""
     delivered: date | None
-    """None where it has not arrived."""
+    """Day of arrival; None if it has not arrived."""
     lines: tuple[OrderLine, ...]
-    """1 to 4, each of another kind of thing."""
+    """1 to 4 lines, each of another kind of thing."""
     total_cents: int
     """What was paid for all lines."""
 
     @property
     def arrival(self) -> date | None:
-        """The day it arrived or is expected to; None where it was cancelled."""
+        """The day on which it arrived or is expected; None if it was cancelled."""
         return self.delivered or self.eta
 
 
@@ -109,12 +110,12 @@ class Store:
 
     shop: Shop
     split: Split
-    """Of the products on the lines."""
+    """Split of the products on the lines."""
     streams: Streams
-    """The world's."""
+    """The world's random streams."""
     today: date
     window_days: Callable[[str], int]
-    """Days after delivery in which a department's things at a regular price can be returned."""
+    """Returns the return window, in days after delivery, for a department's regularly priced products."""
 
 
 def edge_probability(d: int) -> float:
@@ -123,9 +124,9 @@ def edge_probability(d: int) -> float:
 
 
 def draw_orders(store: Store, count: int, d: int) -> tuple[Order, ...]:
-    """Return ``count`` orders, newest first, no two with both day and total in common.
+    """Return ``count`` orders, newest first; no two have the same day and the same total.
 
-    Raises ``GenerationError`` where the split has too few products, or 50 draws give no such history.
+    Raises ``GenerationError`` if the split has too few products, or if 50 draws give no such history.
     """
     for attempt in range(_REDRAWS):
         orders = _draw(store, store.streams.stream("orders", attempt), count, edge_probability(d))
@@ -204,7 +205,7 @@ def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
 
 
 class _Course(NamedTuple):
-    """What became of an order."""
+    """The dates and the status of an order."""
 
     placed: date
     status: OrderStatus
@@ -213,7 +214,11 @@ class _Course(NamedTuple):
 
 
 def _course(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int], p_edge: float) -> _Course:
-    """Return what became of an order of these products; ``days`` are how long ago several orders arrived."""
+    """Draw the dates and the status of an order of these products.
+
+    ``days`` are possible ages of the order in days; several orders share one. An order that is on its way, or whose
+    return window ends about today, has another age.
+    """
     fate, edge, side, which, day, late, state, delay = draw
     transit = max([ware.ship_days for ware in wares])
     if edge < p_edge:
@@ -225,7 +230,7 @@ def _course(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Se
     placed = today - timedelta(days=days[int(day * len(days))])
     if fate < _IN_FLIGHT + _CANCELLED:
         return _Course(placed, OrderStatus.CANCELLED)
-    # A day early or late.
+    # A day early, on time, or a day late.
     arrived = placed + timedelta(days=max(1, transit + int(late * 3) - 1))
     return _Course(placed, OrderStatus.DELIVERED, delivered=arrived)
 

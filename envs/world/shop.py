@@ -1,4 +1,4 @@
-"""The shared, immutable half of every world: a catalog with its search, and what is derived from them once."""
+"""The shared part of every world: a catalog with its search, and data derived from them once."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from ecom_rlve.envs.splits import split_of
 from ecom_rlve.models import Split
 
 CARD_BYTES = 350
-"""Greatest size of a product card as JSON (SPEC §2.4)."""
+"""Largest size of a product card as JSON (SPEC §2.4)."""
+# A card gets "in_stock" last; this keeps room for it.
 _MOST_BYTES = CARD_BYTES - len(', "in_stock": false')
 _CARD_TITLE = 110
 _LEAST_TITLE = 8
 _COMPACT = (",", ":")
 LEAST_FULL_TITLE = 24
-"""Characters of a title that a card with all attributes shows at least."""
+"""Least number of characters of a title that a card with all attributes shows."""
 CACHE_BYTES = 16 << 20
-"""What offers by price, words of categories and the like may take in a process, however large the catalog."""
+"""Memory for derived data such as offers by price and words of categories, in a process, however large the catalog."""
 _CARDS = 16_384
 _CATEGORIES = 4096
-"""Cards of each sort, and small things of categories, that are kept."""
+"""How many cards of each sort, and how many small results for categories, are cached."""
 _AISLES = 256
 _WORD_BYTES = 64
 
@@ -47,12 +48,12 @@ Derived = TypeVar("Derived")
 
 
 class Shop:
-    """A catalog, its search index and caches. Shared by all episodes of a process; its caches change nothing seen."""
+    """A catalog, its search index and caches. Shared by all episodes of a process; caches do not change any result."""
 
     def __init__(
         self, catalog: Catalog, search: Search, report: SourceReport | None = None, aisles: Aisles | None = None
     ) -> None:
-        """Serve a catalog with its search; ``aisles`` are its columns by category where they were stored."""
+        """Serve a catalog with its search; ``aisles`` are its columns by category, if they were stored."""
         self.catalog = catalog
         self.search = search
         self.report = report
@@ -90,14 +91,15 @@ class Shop:
     def _card(self, row: int) -> Mapping[str, Any]:
         """Return a product's card as results show it, without stock and without its category's variant attribute.
 
-        Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers copy it before they add to it.
+        Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers must copy the card before they
+        add to it.
         """
         return self._filled(row, self._headed(row, _CARD_TITLE))
 
     def _full_card(self, row: int) -> Mapping[str, Any]:
-        """Return a card on which attributes come before the title, of which what has room is shown.
+        """Return a card that shows attributes first; the title gets the room that they leave.
 
-        Its size is measured as it is sent, without blanks.
+        Its size is measured without blanks, as it is sent.
         """
         card = self._filled(row, self._headed(row, LEAST_FULL_TITLE), _COMPACT)
         whole = shortened(self.catalog.titles[row], _CARD_TITLE)
@@ -106,7 +108,7 @@ class Shop:
         return {**card, "title": whole} if len(whole) > len(card["title"]) else card
 
     def _headed(self, row: int, title: int) -> dict[str, Any]:
-        """Return a card without attributes, its title cut to ``title`` characters, or more where it is too large."""
+        """Return a card without attributes; its title has ``title`` characters or fewer if the card is too large."""
         catalog = self.catalog
         card: dict[str, Any] = {
             "product_id": catalog.ids[row],
@@ -130,10 +132,10 @@ class Shop:
         return card
 
     def _filled(self, row: int, card: dict[str, Any], separators: tuple[str, str] | None = None) -> dict[str, Any]:
-        """Return the card with as many attributes as have room."""
+        """Add as many attributes to the card as fit, and return it."""
         catalog, category = self.catalog, self.catalog.category_of(row)
         room = _MOST_BYTES - _bytes(card, separators)
-        # Numbers first: a filter finds a word exactly, a number only from one side.
+        # Numbers first: a filter can ask for a word exactly, but bounds a number from one side only.
         for name in (*NUMERIC, *DISCRETE):
             value = None if name == category.variant_attribute else catalog.value(row, name)
             if value is None:
@@ -151,16 +153,19 @@ class Shop:
 
     @cached_property
     def category_sizes(self) -> NDArray[np.int64]:
-        """Products of each leaf category, in the order of the catalog's categories."""
+        """Number of products in each leaf category, in the order of the catalog's categories."""
         codes = self.catalog.category_codes
         return np.asarray(np.bincount(codes, minlength=len(self.catalog.categories)), dtype=np.int64)
 
     def _aisle(self, category: str) -> Aisle:
-        """Return the products of a leaf category with their columns side by side."""
+        """Return the products of a leaf category, with their columns in contiguous memory."""
         return Aisle(self.aisles, category)
 
     def part(self, name: str, values: NDArray[Any], aisle: Aisle) -> NDArray[Any]:
-        """Return an aisle's part of an array over all rows, not to be written to; ``name`` is that array's own."""
+        """Return an aisle's part of an array over all rows, which must not be written to.
+
+        ``name`` identifies the array in the cache.
+        """
         return self.cache.get((name, aisle.category), lambda: values[aisle.rows], lambda found: found.nbytes)
 
     def _split(self, row: int) -> Split:
@@ -182,7 +187,7 @@ class Shop:
         return _title_pattern(category.variant_attribute, self.variant_pool(category)).search(title) is not None
 
     def words_in_category(self, category: str, attribute: str) -> tuple[str, ...]:
-        """Return the casefolded words of the values that a coded column has in a category, in vocabulary order."""
+        """Return the casefolded words of a coded column's values in a category, in the order of the vocabulary."""
         return self.cache.get(
             ("words", category, attribute),
             lambda: self._words_in_category(category, attribute),
@@ -201,21 +206,21 @@ class Shop:
 
     @cached_property
     def value_index(self) -> ValueIndex:
-        """The attribute that a word or phrase is a value of, by casefolded value."""
+        """Finds the attribute that has a casefolded word or phrase as a value."""
         return ValueIndex(self.catalog)
 
     def _variant_pool(self, category: Category) -> tuple[str | float, ...]:
-        """Return the values in which the products of a category come."""
+        """Return the values of the variants in which the products of a category come."""
         return variant_values(category, category.variant_attribute)
 
     @cached_property
     def variant_attributes(self) -> NDArray[np.str_]:
-        """The attribute in which products come in variants, by the code of their category."""
+        """The attribute in which products come in variants; indexed by the code of their category."""
         return np.array([category.variant_attribute for category in self.catalog.categories])
 
     @cached_property
     def variant_words(self) -> Mapping[str, frozenset[str]]:
-        """All words in which products of some category come, by that attribute."""
+        """By variant attribute: all words that are variants of products in some category."""
         pools = {(category.variant_attribute, self._variant_pool(category)) for category in self.catalog.categories}
         found: dict[str, set[str]] = {name: set() for name, _ in pools}
         for name, values in pools:
@@ -224,7 +229,7 @@ class Shop:
 
 
 def shortened(text: str, most: int) -> str:
-    """Return ``text`` cut at a word boundary to at most ``most`` characters, with an ellipsis where it was cut."""
+    """Return ``text`` cut at a word boundary to at most ``most`` characters, with an ellipsis if it was cut."""
     if len(text) <= most:
         return text
     return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
@@ -240,7 +245,10 @@ def _title_pattern(attribute: str, values: tuple[str | float, ...]) -> re.Patter
 
 @lru_cache(maxsize=1 << 14)
 def _entry_bytes(name: str, value: str | float, separators: tuple[str, str] | None) -> int:
-    """Return what an attribute adds to the size of a card: values repeat, in one type for each name."""
+    """Return how many bytes an attribute adds to a card; cached, because values repeat.
+
+    The values of one attribute all have one type, so that equal values of different types do not meet in the cache.
+    """
     return _bytes({name: value}, separators) + 1
 
 

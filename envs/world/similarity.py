@@ -1,11 +1,11 @@
-"""How alike two products of a category are: Gower similarity over its typed attributes and the price (SPEC §6).
+"""How similar two products of a category are: Gower similarity over its typed attributes and the price (SPEC §6).
 
-Per attribute a word is 1 where it is the same and 0 where not, a number is 1 − |difference| / range over the category;
-the similarity is the mean over the attributes that the product compared *with* has. What the other product lacks is no
-match: unknown satisfies nothing here either. The attribute in which the category comes in variants is left out.
+For each attribute, equal words count 1 and different words 0; numbers count 1 − |difference| / range over the category.
+The similarity is the mean over the attributes that the product compared *with* has. An attribute that the other product
+lacks counts 0, because unknown values satisfy nothing. The category's variant attribute is left out.
 
-Everything is integers (cents, thousandths of a unit, millionths of similarity, rounded down), so that equal products
-are equal and nothing depends on the order of a sum.
+All values are integers (cents, thousandths of a unit, millionths of similarity, rounded down), so that equal products
+get equal numbers and no result depends on the order of a sum.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """What the products of one category are compared by."""
+    """The attributes by which the products of one category are compared."""
 
     words: tuple[str, ...]
-    """Discrete attributes that some product has."""
+    """Discrete attributes that at least one product has."""
     ranges: Mapping[str, tuple[int, int]]
-    """Least and greatest value of each number that some product has: price in cents, others in thousandths."""
+    """Lowest and highest value of each numeric attribute that at least one product has: price in cents, others in
+    thousandths."""
 
     def shown(self) -> dict[str, Any]:
-        """Return them as search results show them, in the units of product cards."""
+        """Return the attributes as search results show them, in the units of product cards."""
         scale = {"price": 100}
         ranges = {
             name: [low / scale.get(name, _THOUSAND), high / scale.get(name, _THOUSAND)]
@@ -48,14 +49,15 @@ class Measures:
 
 
 def measures_of(shop: Shop, category: str) -> Measures:
-    """Return what a category's products are compared by; made once per category."""
+    """Return the attributes by which a category's products are compared; made once per category."""
     return shop.derive(_measures, category)
 
 
 def gower(shop: Shop, row: int, rows: NDArray[np.int32]) -> Ints:
     """Return for each of ``rows`` n times its similarity to the product ``row``, in millionths.
 
-    n, the number of attributes that are compared, is the same for all; a product is n · 1,000,000 like itself.
+    n is the number of attributes that are compared, which is the same for all. The result of a product compared with
+    itself is n · 1,000,000.
     """
     catalog = shop.catalog
     measures = measures_of(shop, catalog.category_of(row).name)
@@ -91,7 +93,7 @@ def _measures(shop: Shop, category: str) -> Measures:
 
 
 def _whole(catalog: Catalog, name: str, rows: NDArray[Any]) -> Ints:
-    """Return numbers as integers: cents, or thousandths of the unit. A price "from" is unknown."""
+    """Return numbers as integers: cents, or thousandths of the unit. A price that is only a lower bound is unknown."""
     column = catalog.column(name)
     values = column.values[rows].astype(np.float64)
     if column.is_floor is not None:

@@ -1,8 +1,8 @@
-"""Mid-dialogue stock-outs (SPEC §6): something sells out right after the result that first showed it.
+"""Stock-outs during the dialogue (SPEC §6): things sell out right after the results that first showed them.
 
-Whether a wanted thing is among what sells out is drawn. Where none is, the goal has no part in it: things sell out
-around the first product that could be one, so that neither the moment nor the place tells what is wanted. The number
-is the same either way.
+It is drawn whether a wanted thing is among them. If it is not, things sell out around the first product that could be a
+wanted one, independent of the goal. So neither the time nor the kind tells what is wanted. The number of things is the
+same in both cases.
 """
 
 from __future__ import annotations
@@ -25,22 +25,23 @@ class StockoutPlan:
     hits: bool
     """Whether the wanted thing itself sells out."""
     item: int
-    """The wanted item that sells out where the plan hits."""
+    """Position of the wanted item that sells out if the plan hits."""
     kind: Literal["product", "variant"]
     leave_out: bool
-    """The customer would rather do without than take another."""
+    """The customer leaves the item out instead of taking another."""
     reserved: frozenset[str] = frozenset()
-    """Leaf categories that other intents are about: a plan that misses leaves them alone."""
+    """Leaf categories that other intents are about; a plan that misses sells out nothing in them."""
     fired: bool = False
+    """Things have sold out."""
     is_settled: bool = False
     """The customer has been told and has decided."""
     fallback_row: int | None = None
-    """Product the customer would take instead."""
+    """The product that the customer would take instead."""
     fallback_variant: Variant | None = None
-    """Variant the customer would take instead."""
+    """The variant that the customer would take instead."""
 
     def sell_variants(self, world: World, row: int, wanted: Variant | None) -> None:
-        """Sell out three variants of a product whose variants were read; ``wanted`` is one if the plan hits."""
+        """Sell out three variants of a product once the agent has read them; ``wanted`` only if the plan hits."""
         if self.fired or row not in world.variants_read or any(line.row == row for line in world.cart):
             return
         others = [variant for variant in world.variants(row) if variant != wanted]
@@ -55,9 +56,10 @@ class StockoutPlan:
         self.fired = True
 
     def sell_unwanted(self, world: World, kept: Collection[int]) -> None:
-        """Let a plan that misses fire: sell out three products of the first kind of which four were shown.
+        """For a plan that misses: sell out three products of the first kind with four products shown.
 
-        Only those in no cart count; none of ``kept`` goes, and where most of a kind are, it waits for others.
+        Products in the cart do not count. None of ``kept`` sells out; if a kind has fewer than three others, the plan
+        waits for another kind or more products.
         """
         stock, held = world.shop.catalog.column("stock").values, {line.row for line in world.cart}
         kinds: dict[str, list[int]] = {}
@@ -74,11 +76,11 @@ class StockoutPlan:
     def sell_products(
         self, world: World, wanted: int | None, lookalikes: Sequence[int], keep: int | None = None
     ) -> None:
-        """Sell out three products of a kind; ``wanted``, the wanted row of that kind, among them only if the plan hits.
+        """Sell out three products of a kind. The wanted one, ``wanted``, is among them if and only if the plan hits.
 
-        ``lookalikes`` are unwanted products of the kind that were shown, can be bought and are in no cart, in the order
-        shown. Nothing happens before four products of the kind were shown, one of them the wanted one if it is to go.
-        ``keep`` names the fallback, which must be one of the lookalikes; None: any.
+        ``lookalikes`` are unwanted products of the kind that were shown, can be bought and are not in the cart, in the
+        order shown. Nothing happens before four products of the kind were shown, including the wanted one if the plan
+        hits. ``keep`` is the lookalike to keep as the fallback; None: any.
         """
         is_free = wanted in world.shown and all(line.row != wanted for line in world.cart)
         least = TOGETHER if is_free else TOGETHER + 1

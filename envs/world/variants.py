@@ -1,4 +1,4 @@
-"""Variants of products: every product has some, so that having them tells nothing (SPEC §6, CART)."""
+"""Variants of products. Every product has some, so that variants do not mark the wanted one (SPEC §6, CART)."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Variant:
     id: str
     attribute: str
     value: str | float
-    """Canonical word, or a number in the attribute's unit."""
+    """A canonical word, or a number in the attribute's unit."""
 
     def shown(self) -> dict[str, str | float]:
-        """Return it as tools show it."""
+        """Return the variant as tools show it."""
         unit = ATTRIBUTES[self.attribute].unit
         value = self.value if isinstance(self.value, str) else f"{self.value:g} {unit}"
         return {"variant_id": self.id, self.attribute: value}
 
 
 def variants_of(shop: Shop, streams: Streams, row: int) -> tuple[Variant, ...]:
-    """Return a product's variants in the order in which this episode's store lists them.
+    """Return a product's variants, in the order in which this episode's store lists them.
 
-    Its own value of the category's variant attribute, where known, and others drawn from that attribute's pool by a
-    hash of episode seed and product id: 6 to 8 in all, shuffled.
+    There are 6 to 8 of them, shuffled: the product's own value of the category's variant attribute, if known, and
+    others drawn from that attribute's pool by a hash of episode seed and product id.
     """
     catalog = shop.catalog
     category = catalog.category_of(row)

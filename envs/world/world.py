@@ -1,6 +1,6 @@
 """The world of one episode: a thin overlay over the shared shop (SPEC §5.1).
 
-Goal, tools and verifier read this one object. It is the only mutable thing of an episode besides the conversation.
+Goal, tools and verifier all read this object. Besides it only the conversation of an episode is mutable.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ class Return:
     line_id: str
     reason: str
     method: str
-    """How the customer is compensated; ``exchange`` for an exchange."""
+    """How the customer is compensated: a kind of refund, or ``exchange``."""
     new_row: int | None = None
-    """Product taken in exchange."""
+    """Row of the product taken in exchange; None for a refund."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrandStart:
-    """What there was when an errand began: it counts for no errand that begins later."""
+    """What cart and returns held when an intent began: it does not count as work for this intent."""
 
     units: dict[tuple[int, str], int]
-    """Units in the cart by row and variant id; fewer where some were taken out since."""
+    """Units in the cart by row and variant id, reduced if some were taken out since."""
     returns: int
-    """Returns and exchanges initiated."""
+    """Number of returns and exchanges that had been initiated."""
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class CartLine:
 
 
 class World:
-    """Stock changes, variants, cart, what has been shown, the date."""
+    """The state of an episode: stock, variants, cart, orders, returns, policy book, date, and what was shown."""
 
     def __init__(
         self,
@@ -73,12 +73,12 @@ class World:
         self.axes = axes
         self.streams = streams
         self.split = split
-        """Of the products that the customer has ordered."""
+        """Split of the target products and of the products in the order history."""
         self.draw_history: Callable[[], tuple[int, ...]] = tuple
-        """Draws the visit history when it is first asked for; empty unless an environment says otherwise."""
+        """Draws the visit history when it is first asked for; empty unless an environment replaces it."""
         self.cart: list[CartLine] = []
         self.changes = 0
-        """Times that something the customer can see was changed: cart lines, returns, exchanges."""
+        """Number of changes that the customer can see: of cart lines, returns and exchanges."""
         self.lines_made = 0
         self.shown: dict[int, None] = {}
         """Rows that some result has shown, in order (SPEC §4: what r_hall accepts)."""
@@ -91,35 +91,38 @@ class World:
         self.stockouts_seen: set[int | str] = set()
         """Sold-out rows and variant ids that a result has shown to be sold out."""
         self.full_cards = False
-        """Cards show attributes before the whole title (where products are compared by them)."""
+        """Cards show attributes before the whole title, for environments that compare products by attributes."""
         self.wants_facets = False
-        """Searches within a category tell its attributes and the ranges of its numbers."""
+        """Results of a search in one category also list its attributes and the ranges of numbers."""
         self.pages: dict[tuple[object, ...], tuple[tuple[int, ...], int]] = {}
-        """Ranked and degraded result lists by search, so that paging is consistent and cheap."""
+        """Result lists by search, with distractors in place, so that paging is consistent and cheap."""
         self.returns: list[Return] = []
         """Returns and exchanges that the agent has initiated, in order."""
         self.errand_start = ErrandStart({}, 0)
-        """Where the errand that is spoken of began."""
+        """The start of the current intent."""
         self._errand_starts: list[ErrandStart] = []
         self.sections_read: set[str] = set()
         """Ids of sections of the policy book that the agent has read."""
         self.orders_read: set[str] = set()
         """Ids of orders that the agent has read."""
         self.eligibility_read: set[str] = set()
-        """Ids of order lines of which a result has said whether they can be returned."""
+        """Ids of order lines for which a result has told whether they can be returned."""
         self._windows: dict[str, int] = {}
         self._terms: dict[tuple[str, bool], ReturnTerms] = {}
         self._variants: dict[int, tuple[Variant, ...]] = {}
 
     def begin_errand(self) -> ErrandStart:
-        """Let what is done from now on count for a new errand; one that is come back to needs its own start again."""
+        """Begin an intent: what is done from now on counts for it. Returns its start.
+
+        When the customer comes back to an interrupted intent, :attr:`errand_start` must be set to its start again.
+        """
         units = {(line.row, line.variant.id): line.quantity for line in self.cart}
         self.errand_start = ErrandStart(units, len(self.returns))
         self._errand_starts.append(self.errand_start)
         return self.errand_start
 
     def took_out(self, line: CartLine, left: int) -> None:
-        """Forget of what was in the cart before an errand what is no longer there: put in again, it is new."""
+        """Note that only ``left`` units of a line remain in the cart; units put in again later count as new work."""
         key = (line.row, line.variant.id)
         for start in self._errand_starts:
             if start.units.get(key, 0) > left:
@@ -127,7 +130,7 @@ class World:
 
     @property
     def errand_cart(self) -> list[CartLine]:
-        """The cart's lines without what was in it before the errand."""
+        """The cart's lines, without the units that were in it before the current intent."""
         before = self.errand_start.units
         if not before:
             return self.cart
@@ -140,7 +143,7 @@ class World:
 
     @property
     def errand_returns(self) -> list[Return]:
-        """Returns and exchanges that were initiated since the errand began."""
+        """Returns and exchanges that were initiated since the current intent began."""
         return self.returns[self.errand_start.returns :]
 
     @cached_property
@@ -166,19 +169,19 @@ class World:
 
     @cached_property
     def orders(self) -> tuple[Order, ...]:
-        """The customer's orders, newest first; drawn when first asked for, as many as axis 9 says."""
+        """The customer's orders, newest first; axis 9 gives their number. Drawn when first asked for."""
         store = Store(self.shop, self.split, self.streams, self.today, self.window_days)
         return draw_orders(store, self.axes.h_orders, self.axes.d)
 
     def window_days(self, department: str) -> int:
-        """Days after delivery in which this customer can return a department's things at a regular price."""
+        """Return this customer's return window, in days after delivery, for a department's goods at regular prices."""
         if department not in self._windows:
             situation = {DEPARTMENT: department, TIER: self.tier}
             self._windows[department] = int(self.book.rule(ONLINE_RETURN).figure(situation))
         return self._windows[department]
 
     def return_terms(self, department: str, *, is_final_sale: bool) -> ReturnTerms:
-        """Return the book's terms for this customer."""
+        """Return the book's terms for this customer and a line of a department."""
         key = (department, is_final_sale)
         if key not in self._terms:
             self._terms[key] = self.book.return_terms(department, tier=self.tier, is_final_sale=is_final_sale)
@@ -186,7 +189,7 @@ class World:
 
     @property
     def seen(self) -> int:
-        """How many products and variant lists results have shown so far."""
+        """Number of products and lists of variants that results have shown so far."""
         return len(self.shown) + len(self.variants_read)
 
     def row_of(self, product_id: str) -> int:
@@ -209,7 +212,7 @@ class World:
         return 0 if row in self.sold_out else int(self.shop.catalog.column("stock").values.item(row))
 
     def in_stock(self, row: int, variant: Variant | None = None) -> bool:
-        """Tell whether a product (in this variant) can be bought now; remembers a sold-out one as seen to be so."""
+        """Tell whether a product, in this variant, can be bought now; records a stock-out of the episode as seen."""
         if row in self.sold_out:
             self.stockouts_seen.add(row)
         if variant is not None and variant.id in self.sold_out_variants:
@@ -218,12 +221,12 @@ class World:
         return self.stock(row) > 0
 
     def show(self, row: int) -> dict[str, object]:
-        """Return a product's card and book the product as shown."""
+        """Return a product's card, and record the product as shown."""
         self.shown[row] = None
         return self.card(row)
 
     def card(self, row: int) -> dict[str, object]:
-        """Return a product's card without booking it as shown."""
+        """Return a product's card without recording it as shown."""
         return {**self._card(row), "in_stock": self.in_stock(row)}
 
     def title(self, row: int) -> str:

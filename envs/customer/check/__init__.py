@@ -1,1 +1,1 @@
-"""May these words of a model pass: they must say what the acts say, and nothing else."""
+"""Checks a model's words: they must say what the acts say, and nothing else."""

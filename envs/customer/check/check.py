@@ -1,7 +1,7 @@
-"""The check of a wording: it says what the acts hold, all of it, and nothing else (SPEC §7).
+"""The check of a wording: it must say all that the acts hold and nothing else (SPEC §7).
 
-Everything that must or may be said is looked for first and covered; whatever number, value, kind of goods or id is then
-left uncovered was not to be said. What the sentences do (approve, refuse, leave) is told by tables of words.
+First, everything that must or may be said is looked for and covered. A number, value, kind of goods or id that is then
+still uncovered must not be said. Tables of words tell what the sentences do (approve, refuse, leave).
 """
 
 from __future__ import annotations
@@ -76,20 +76,21 @@ _DIGITS = re.compile(r"[$€£%]?\d[\d.,:/%]*")
 _MOST_LETTERS = 3000
 _ASKS_BACK = re.compile(r"^\W*(?:is|are|does|should|was|were|what|which|how|do i|would it)\b")
 _ENGLISH_SHARE, _LEAST_SHARE = 0.4, 0.25
-"""Of the words of a message, and of each of its sentences of four words or more, those that are plain English."""
+"""Least share of plain English among the words of a message, and among those of each of its longer sentences."""
 _LEAST_WORDS = 4
+"""A sentence with fewer words is too short for its share of English to mean anything."""
 _REFUSE_NOTHING = (INDIFFERENT, UNKNOWING, ALL_TOLD)
 
 
 class WordingCheck:
-    """Whether a text words the given acts. Built from them and from what the customer could say; does not change."""
+    """Tells whether a text words the given acts. Immutable; built from them and from all that the customer can say."""
 
     def __init__(self, acts: Sequence[Act], intents: Sequence[Intent[Any]], template_text: str) -> None:
-        """``intents`` are those of all errands of the customer, as they stand right after the acts were chosen."""
+        """``intents`` are all intents of the episode, in their state right after the acts were chosen."""
         self._acts = tuple(acts)
         self._shop = intents[0].world.shop
         self._most_letters = min(_MOST_LETTERS, max(160, 2 * len(template_text) + 80))
-        # An act in sentences of its environment may hold things of which nothing is said yet.
+        # An act with its environment's own sentences may mention things of which nothing is said yet.
         self._mentions = [mention for act in acts for mention in act.mentions if mention.facts or act.bank is None]
         slots = [slot for intent in intents for slot in intent.slots]
         subjects = [subject for intent in intents for subject in intent.subjects]
@@ -123,7 +124,7 @@ class WordingCheck:
         )
 
     def __call__(self, text: str) -> Finding | None:
-        """Return why the text does not pass, None where it does."""
+        """Return why the text does not pass, None if it does."""
         found = self._form(text)
         if found:
             return found
@@ -139,7 +140,7 @@ class WordingCheck:
         spelled = {noun for noun, _, _ in self._facts.nouns}
         for passage in self._passages:
             if passage.folded not in spelled:
-                # "July" may be said, and be part of a date that must be.
+                # A passage ("July") may also be a part of a fact that must be said (a date): leave that part uncovered.
                 sheet.cover_where(passage.folded, self._facts.around(passage.folded))
         if _MARKUP.search(sheet.rest.replace(COVER, " ")):
             return Finding(Outcome.FELL_BACK_BRACE, "write plain sentences, without brackets, markup or links")
@@ -157,7 +158,7 @@ class WordingCheck:
         )
 
     def _values_of(self, fact: Fact) -> frozenset[str]:
-        """Return the values that a fact of words could have, casefolded."""
+        """Return the values that a fact with a word as its value could have, casefolded."""
         if fact.kind is not None and fact.kind.values:
             return frozenset(value.casefold() for value in fact.kind.values)
         attribute = fact.constraint.attribute
@@ -200,9 +201,9 @@ class WordingCheck:
         return None
 
     def _value_in(self, sheet: Sheet) -> str:
-        """Return a value or a kind of goods among what is uncovered; empty where there is none."""
+        """Return a value or a kind of goods that is left uncovered; empty if there is none."""
         for sentence in sheet.sentences():
-            # Beside a value or in a word about it a name is a name; alone it may be what matters most.
+            # "The price" next to a covered value names a fact. Alone it may be a value: the thing that matters most.
             if COVER not in sentence:
                 for name in self._unsaid_names:
                     if any(True for _ in phrases_in(sentence, name)):
@@ -222,7 +223,7 @@ class WordingCheck:
         return ""
 
     def _count_in(self, sheet: Sheet, nouns: Sequence[Noun]) -> str:
-        """Return words that tell one from many where nothing is said of the quantity."""
+        """Return words that tell a quantity (one or many) which the acts do not tell; empty if there are none."""
         if self._uncounted and (single := ONE.search(sheet.rest)):
             return single[0]
         for noun in nouns:
@@ -248,7 +249,7 @@ class WordingCheck:
         return Finding(Outcome.FELL_BACK_MEANING, wrong[0]) if wrong else None
 
     def _beside(self, sheet: Sheet) -> Finding | None:
-        """Return what is said beside the facts and the acts, in parts that are neither or in words of no customer."""
+        """Find what is said besides the facts and the acts: unusual words, or parts that do nothing of what acts do."""
         names = {name for act in self._acts for attribute in act.attributes for name in self._names_of(attribute)}
         known = self._known_words.union(*map(WORD.findall, names), self._told_words)
         if word := strange_word(sheet.rest, known):
@@ -288,7 +289,7 @@ class WordingCheck:
             if act.kind is ActKind.CORRECT:
                 rule = ("say that it is wrong as it is", DISAPPROVE if act.attributes else CORRECTING)
             if act.kind in (ActKind.CORRECT, ActKind.REJECT):
-                # "I have no preference" refuses nothing.
+                # A sentence such as "I have no preference" refuses nothing, though it holds a word that refuses.
                 blaming = [one for one in sentences if not any(other.search(one) for other in _REFUSE_NOTHING)]
             else:
                 blaming = sentences

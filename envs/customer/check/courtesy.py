@@ -1,8 +1,8 @@
-"""What a text may say beside the facts: words of courtesy, and what the acts do anyway.
+"""What a text may say besides the facts: words of courtesy, and what the acts do anyway.
 
-A sentence in which nothing of the acts is told is where a model could put anything: that all is well, that the shop
-has none left, that the agent shall finish. So it must be one of the template bank's own, do what one of the acts does,
-or be courtesy; and no word may stand anywhere that a customer does not need beside the facts.
+In a part of a text that tells no fact a model could put anything: that all is well, that the shop has none left, that
+the agent should finish. So such a part must be one of the template bank's own, do what one of the acts does, or be
+courtesy. No part may hold a word that a customer does not need besides the facts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _JOINING = frozenset(
     should something that the thing this to want what with would you
     """.split()  # noqa: SIM905 (as in the lexicon)
 )
-"""Words between those by which an act's own sentences tell what it wants."""
+"""Words that join the words of an act's own sentences."""
 _HARMLESS = frozenset(
     """
     alternative appreciative arrives arriving asap asking assistance bother bunch called chat comes coming completes
@@ -47,8 +47,8 @@ _HARMLESS = frozenset(
     weighs welcome wondering yourself
     """.split()  # noqa: SIM905 (as in the lexicon)
 )
-"""Words of courtesy and of telling facts that are no plain words of the lexicon. They are looked at last: what is a
-value of the catalog has been refused by then."""
+"""Further words of courtesy and of telling facts, which the lexicon lacks. Some may be values of a catalog; such values
+are refused before these words are looked at."""
 
 
 def _any_of(lines: str) -> str:
@@ -102,7 +102,7 @@ _AFTER = {
     r"list|shopping|only|today))*",
 }
 _COURTESY = re.compile(rf"(?>{_COURTESIES})(?:[ ,]+(?>{_COURTESIES}))*+".format_map(_AFTER))
-"""Words that tell nothing, alone or one after the other; each is read in one way only, so that no text takes long."""
+"""Phrases that tell nothing, alone or in a row. The groups are atomic: without backtracking no text takes long."""
 _FURTHER = re.compile(
     r"(?:now |then |next |and |so |also |great |there is |there's |i have |on to |for |just )*"
     r"(?:something|an?|another|one more|the next)(?: quick| small)?(?: else| different| other| further)?"
@@ -117,13 +117,13 @@ _DOES: Mapping[ActKind, re.Pattern[str]] = {
     ActKind.SWITCH: _FURTHER,
     ActKind.DONT_KNOW: _LOOK_UP,
 }
-"""What else an act's sentences say in parts of their own."""
+"""What else a part of such an act's sentences may say."""
 
 
 def strange_part(text: str, acts: Sequence[Act], names: frozenset[str]) -> str:
-    """Return the first part of a text, told facts covered, that says something that the acts do not; empty: none.
+    """Return the first part of a text that says something that the acts do not; empty if there is none.
 
-    ``names`` are the words by which the facts told are named.
+    The facts in ``text`` are covered already; ``names`` are the words that name them.
     """
     own = _parts_of(tuple(dict.fromkeys(sentence for act in acts for sentence in sentences_for(act))))
     doing = [REQUIRED[act.kind][1] for act in acts if act.kind in REQUIRED]
@@ -146,10 +146,10 @@ def strange_part(text: str, acts: Sequence[Act], names: frozenset[str]) -> str:
 
 
 def strange_word(text: str, known: frozenset[str]) -> str:
-    """Return the first word of a casefolded text, told facts covered, that no customer needs beside the facts.
+    """Return the first word of a casefolded text that no customer needs besides the facts; empty if there is none.
 
-    A model that invents a wish ("sturdy", "grayish") is caught by its word, whatever the catalog's values are.
-    ``known`` are words that pass besides. Numbers in signs that are no digits count as words.
+    The facts in ``text`` are covered already. An invented wish ("sturdy", "grayish") is found this way even if the
+    catalog has no such value. Words in ``known`` pass too. A numeral that is no decimal digit ("½") counts as a word.
     """
     word: str
     for word in WORD.findall(text.replace(COVER, " ")):
@@ -160,7 +160,7 @@ def strange_word(text: str, known: frozenset[str]) -> str:
 
 @cache
 def _template_words() -> frozenset[str]:
-    """Return the words that the template bank has for acts of any kind."""
+    """Return all words of the template bank, for acts of any kind."""
     return _words_of(tuple(text for kind in ActKind for text in sentences_of(kind)))
 
 
@@ -170,7 +170,7 @@ def _words_of(sentences: tuple[str, ...]) -> frozenset[str]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """Yield the parts of a text in which nothing is covered."""
+    """Yield those parts of a text in which nothing is covered."""
     for part in _PARTS.split(text):
         plain = part.strip(_EDGES)
         if plain and COVER not in plain:
@@ -179,6 +179,6 @@ def _split(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _parts_of(sentences: tuple[str, ...]) -> frozenset[str]:
-    """Return the parts of the template bank's sentences in which no place is."""
+    """Return those parts of the template bank's sentences that hold no place."""
     texts = (*sentences, *sentences_of(ActKind.OPEN))
     return frozenset(part for text in texts for part in _split(folded(_PLACE.sub("_", text)).replace("_", COVER)))

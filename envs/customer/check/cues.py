@@ -1,7 +1,8 @@
-"""What a customer's sentence does, by the words that give it away: approve, refuse, ask to move on, leave.
+"""Patterns of what a customer's sentence does: approve, refuse, ask to move on, leave.
 
 Tables for :mod:`~ecom_rlve.envs.customer.check.check`. All patterns read casefolded text with straight apostrophes.
-A family of words may stand only where one of the acts does just that, and some acts demand their family.
+A text may match a pattern only if one of its acts does that thing (``ALLOWED_BY``); some acts must match theirs
+(``REQUIRED``).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from ecom_rlve.envs.language.acts import ActKind
 
 
 def pattern(alternatives: str) -> re.Pattern[str]:
-    """Return a pattern of whole words; alternatives are set apart by two blanks or a new line."""
+    """Return a pattern of whole words; alternatives are separated by two blanks or a new line."""
     parts = [part for part in re.split(r"\n|  ", alternatives) if part.strip()]
     return re.compile(rf"(?<![\w-])(?:{'|'.join(map(str.strip, parts))})(?![\w-])")
 
@@ -25,7 +26,7 @@ NEGATION = pattern(
     all but  refuse  \w+n't  dont  doesnt  isnt  wont  cant
     """
 )
-"""Words that turn a value around where they stand in its clause."""
+"""Words that negate a value in their clause."""
 
 HEDGE = pattern(
     r"""
@@ -39,23 +40,23 @@ HEDGE = pattern(
     actually
     """
 )
-"""Words that take back half of what is said."""
+"""Words that weaken what is said."""
 
 OR_ELSE = pattern(
     r"""
     or (?:something|anything|whatever|similar|another|any other|other|some other|else)
     """
 )
-"""Words behind a value that give it up again, further on in its sentence."""
+"""Words that give up a value again, later in its sentence."""
 
 TAKEN_BACK = re.compile(
     r"^(?:\W*(?:no\b(?! (?:more|less))|not\b(?! (?:what|\x01))|wait\b|scratch\b|actually\b|make that\b|just kidding\b|"
     r"or (?:higher|lower|more|less|cheaper)\b|at (?:least|most)\b)| ?\+)"
 )
-"""Words right behind a value, a comma or a dash between them, that change it or take it back."""
+"""Words right after a value, a comma or a dash between them, that change it or take it back."""
 
 DENIED = re.compile(r"(?:\bnot|\bno|\bnever|n't)\W{1,3}$")
-"""Words right before a value, a colon or a comma between them, that turn it around."""
+"""Words right before a value, a colon or a comma between them, that negate it."""
 
 APPROVE = pattern(
     r"""
@@ -68,7 +69,7 @@ APPROVE = pattern(
     happy with (?:it|that|this|everything)  all (?:good|set|fine|well)
     """
 )
-"""Something is right as it stands."""
+"""The customer approves."""
 
 DISAPPROVE = pattern(
     r"""
@@ -78,7 +79,7 @@ DISAPPROVE = pattern(
     \w+n't (?:the|like|that|my)  (?:change|correct|fix|swap|redo) (?:that|it|this)
     """
 )
-"""Something is not right as it stands."""
+"""The customer disapproves."""
 
 _BLAME = pattern(
     r"""
@@ -98,7 +99,7 @@ UNKNOWING = pattern(
     don't have (?:that|this|the|any) (?:information|details?|\w+ number)
     """
 )
-"""They do not know."""
+"""The customer does not know."""
 
 INDIFFERENT = pattern(
     r"""
@@ -110,7 +111,7 @@ INDIFFERENT = pattern(
     any (?:brand|colou?r|size|kind|style|material|price)  open to
     """
 )
-"""The goal leaves it free."""
+"""The customer does not mind: any value will do."""
 
 ALL_TOLD = pattern(
     r"""
@@ -121,7 +122,7 @@ ALL_TOLD = pattern(
     that(?:'s| is| was) (?:all|everything|about it|it)  all i (?:know|have|can|wanted|need)
     """
 )
-"""Nothing is left to say."""
+"""The customer has nothing left to say."""
 
 LISTENING = pattern(
     r"""
@@ -150,7 +151,7 @@ LEAVING = pattern(
     stop here  elsewhere  nowhere  done with (?:this|it)  no (?:use|point)
     """
 )
-"""They go, dissatisfied."""
+"""The customer leaves, dissatisfied."""
 
 STAYING = pattern(
     r"""
@@ -159,7 +160,7 @@ STAYING = pattern(
     not (?:leaving|giving up|going)  please (?:help|find|show|tell)  (?:won't|don't|never) (?:leave|give up|go)
     """
 )
-"""They stay after all."""
+"""The customer stays after all."""
 
 ENDING = pattern(
     r"""
@@ -182,7 +183,7 @@ STOCK = pattern(
     (?:still|can) see  (?:is|are|it's) still
     """
 )
-"""They say what the shop has."""
+"""The customer says what the shop has."""
 
 _LEAVES_SOMETHING = pattern(
     r"""
@@ -239,7 +240,7 @@ ALLOWED_BY: tuple[tuple[str, re.Pattern[str], frozenset[ActKind]], ...] = (
     ("gives something up", _LEAVES_SOMETHING, frozenset((_K.STOCKOUT_FALLBACK, _K.SKIP, _K.CORRECT, _K.GIVE_UP))),
     ("speaks of what is in stock", STOCK, frozenset((_K.STOCKOUT_FALLBACK, _K.STILL_THERE, _K.DONT_KNOW))),
 )
-"""What, by which words, only sentences of which acts may do."""
+"""What a sentence may do only for some acts: its name for a retry, its pattern, the acts that allow it."""
 
 REQUIRED: Mapping[ActKind, tuple[str, re.Pattern[str]]] = {
     _K.DONT_KNOW: ("say that you do not know", UNKNOWING),
@@ -253,7 +254,7 @@ REQUIRED: Mapping[ActKind, tuple[str, re.Pattern[str]]] = {
     _K.GIVE_UP: ("say that you leave", LEAVING),
     _K.CLOSE: ("say goodbye", ENDING),
 }
-"""What an act must do, and by which words."""
+"""What the sentences of an act must do: its name for a retry, and its pattern."""
 
 CONTRADICTS: Mapping[ActKind, re.Pattern[str]] = {
     _K.GIVE_UP: STAYING,
@@ -261,7 +262,7 @@ CONTRADICTS: Mapping[ActKind, re.Pattern[str]] = {
     _K.CONTINUE: WISHING,
     _K.NOTHING_LEFT: WISHING,
 }
-"""What an act that is alone must not do."""
+"""What the text must not do if the act is its only one."""
 
 CORRECTING = pattern(
     r"""
@@ -271,4 +272,4 @@ CORRECTING = pattern(
     (?:change|correct|fix) (?:that|it|this)
     """
 )
-"""A correction with its value: that something else was asked for."""
+"""A correction that tells the value: the customer says that they asked for something else."""

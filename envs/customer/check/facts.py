@@ -1,4 +1,4 @@
-"""Whether a text says the facts of the acts: each value exactly, bounded the right way, and of the right thing."""
+"""Whether a text says the facts of the acts: each value exactly, with the right bound, and about the right thing."""
 
 from __future__ import annotations
 
@@ -46,27 +46,27 @@ _ENDS_NAME = frozenset(
         "on",
     ]
 )
-"""Words between which and a noun no property of that noun stands."""
+"""Words that end a description: what stands before one of them is no property of a noun after it."""
 _BEFORE_NOUN = 4
-"""Words between a number or a property and the noun it stands before, at most."""
+"""Most words between a number or a property and the noun that it belongs to."""
 _STANDS_FOR_ITSELF = re.compile(
     r"^(?:[.,;!?)]|$| please| of (?:them|it|those)| in total| altogether| will do| pieces?| units?)"
 )
 _UNIT = re.compile(r" ?(?:%|(?:days?|weeks?|hours?|h|g|kg|grams|kilos|cm|mm|m|ml|l|litres|w|watts|inch|dollars)\b)")
 _NEAR = 60
-"""Letters before a value in which its name is looked for."""
+"""How many letters before a value its name is looked for in."""
 _CONNECTING = re.compile(r"(?:\b(?:is|are|should|must|has|to|be|from|by|of|in|made|as|the|an?)\b|[ :])+$")
 _TOKEN = re.compile(r"[^\s]+")
 
 
 @dataclass(slots=True)
 class Found:
-    """What the search for facts came to."""
+    """The result of a search for facts."""
 
     missing: list[str] = field(default_factory=list)
-    """What is not said, or not as it must be, in words for a retry."""
+    """What is not said, or not exactly; in words for a retry."""
     twisted: list[str] = field(default_factory=list)
-    """What is said of the wrong item, or turned around."""
+    """What is said about the wrong item, or negated."""
 
 
 class Noun(NamedTuple):
@@ -84,11 +84,11 @@ class _Place(NamedTuple):
     candidates: tuple[int, ...]
     """Positions of the facts that are spelled like this."""
     op: Op | None
-    """How a number is bounded there; None: in no clear way."""
+    """The bound of a number there; None if it is unclear."""
 
 
 class FactFinder:
-    """Looks for the facts of acts in a text. Immutable; :meth:`search` covers what it finds."""
+    """Looks for the facts of acts in a text. Immutable; :meth:`search` covers what it finds in a sheet."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class FactFinder:
         nouns: Iterable[str],
         vocabulary: Callable[[Fact], frozenset[str]],
     ) -> None:
-        """``others`` are all facts the customer could say, ``nouns`` all things there are, casefolded; ``vocabulary``
-        gives the values that a fact could have.
+        """``others`` are all facts that the customer can say; ``nouns`` are the nouns of all goods, casefolded;
+        ``vocabulary`` returns the values that a fact could have.
         """
         self.wanted = wanted_of(mentions)
         self.nouns = _noun_table(mentions)
@@ -117,7 +117,7 @@ class FactFinder:
         self._rivals = tuple(rivals_of(wanted, shapes[wanted.shape]) for wanted in self.wanted)
 
     def search(self, sheet: Sheet, nouns: Sequence[Noun]) -> Found:
-        """Cover every fact that the text says of the things it names; return what is missing or twisted."""
+        """Cover every fact that the text says about the things ``nouns``; return what is missing or twisted."""
         found, said = Found(), set[int]()
         self._find_counts(sheet, nouns, said)
         for place in self._places(sheet):
@@ -130,18 +130,18 @@ class FactFinder:
         return found
 
     def around(self, phrase: str) -> tuple[str, ...]:
-        """Return the spellings of facts that hold a phrase and more."""
+        """Return the spellings of facts that contain a phrase and are longer than it."""
         spelled = (text for wanted in self.wanted for text in wanted.spelled)
         return tuple(text for text in spelled if phrase in text and phrase != text)
 
     def find_nouns(self, sheet: Sheet) -> list[Noun]:
-        """Cover the things named and return them in the order of the text."""
+        """Cover the things that the text names; return them in the order of the text."""
         around = (*self._around_nouns, *self._longer_nouns)
         inside = [(at, at + len(text)) for text in around for at in phrases_in(sheet.rest, text)]
         nouns = []
         for spelled, thing, is_plural in self.nouns:
             for at in phrases_in(sheet.rest, spelled):
-                # "A new lamp" may be a value itself, and is looked for as one.
+                # A noun inside a value ("a new lamp") is left for the search for values.
                 if not any(start <= at and at + len(spelled) <= end for start, end in inside):
                     sheet.cover(at, at + len(spelled))
                     nouns.append(Noun(at, at + len(spelled), thing, is_plural))
@@ -163,7 +163,7 @@ class FactFinder:
                         said.add(at)
 
     def _places(self, sheet: Sheet) -> list[_Place]:
-        """Cover where facts are spelled, longest first, and the words that bound the numbers."""
+        """Cover the spellings of facts, longest first, and the words that bound numbers; return where they stand."""
         spelled: dict[str, list[int]] = {}
         for at, wanted in enumerate(self.wanted):
             for text in wanted.spelled if wanted.shape not in ("count", "need") else ():
@@ -185,7 +185,7 @@ class FactFinder:
     def _judge(self, sheet: Sheet, place: _Place, nouns: Sequence[Noun], said: set[int], found: Found) -> None:
         fitting = [at for at in place.candidates if self._is_bounded(at, place.op)]
         if not fitting:
-            # Said with another bound it is another value, also where the right one is said besides.
+            # With another bound it is another value. It is refused even if the right one is said too.
             found.missing.append(self.wanted[place.candidates[0]].demand)
             return
         text = sheet.whole[place.start : place.end]
@@ -220,7 +220,7 @@ class FactFinder:
         return op is wanted.fact.constraint.op
 
     def _owner(self, sheet: Sheet, place: _Place, nouns: Sequence[Noun]) -> str | None:
-        """Return the thing that a value is said of: the noun right after it, else the last one before it."""
+        """Return the thing that a value is said about: the noun right after it, else the last noun before it."""
         if len(self._owned) < 2:
             return None
         following = next((noun for noun in nouns if noun.start >= place.end), None)
@@ -230,18 +230,22 @@ class FactFinder:
         return before[-1] if before else following.thing if following is not None else None
 
     def _is_free(self, at: int) -> bool:
-        """Tell whether a fact can be of one thing only, so that it does not matter where it stands."""
+        """Tell whether a fact can be about one thing only, so that it may stand anywhere."""
         kind = self.wanted[at].fact.kind
         things = {other.thing for other in self.wanted if other.fact.kind == kind}
         return not self.wanted[at].thing or (kind is not None and len(things) == 1)
 
     def _is_named(self, sheet: Sheet, place: _Place, at: int) -> bool:
-        """Tell whether what could be something else is called by its own name, or a number by none."""
+        """Tell whether a value is called by its own name if it could be taken for something else.
+
+        A number may also have no name at all.
+        """
         rivals, own = self._rivals[at]
         if sheet.whole[place.end - 1].isdigit() and _UNIT.match(sheet.whole, place.end):
             return False
         if self.wanted[at].shape == "word":
-            # In "halter style with a floral pattern" the style is not that of the floral.
+            # Only a name directly before the value counts: in "halter style with a floral pattern", "style" does not
+            # name "floral".
             is_rival = _CONNECTING.sub("", sheet.rest[max(0, place.start - _NEAR) : place.start]).endswith(rivals)
         else:
             near = sheet.near(place.start, place.end)
@@ -254,7 +258,7 @@ class FactFinder:
         return any(True for name in own for _ in phrases_in(sentence, name))
 
     def _find_slips(self, sheet: Sheet, nouns: Sequence[Noun], said: set[int], found: Found) -> None:
-        """Take a word that is one slip away from a missing value and nearer to no other value of its attribute."""
+        """Accept a word that is one slip away from a missing value and as near to no other value of its attribute."""
         missing = [at for at, wanted in enumerate(self.wanted) if at not in said and wanted.shape == "word"]
         for at in missing:
             value, vocabulary = self.wanted[at].spelled[0], self._vocabulary(self.wanted[at].fact)
@@ -266,7 +270,7 @@ class FactFinder:
 
 
 def _noun_table(mentions: Sequence[Mention]) -> tuple[tuple[str, str, bool], ...]:
-    """Return spelled noun, thing, whether plural; longest first."""
+    """Return nouns as (spelling, thing, whether plural), longest first."""
     table: dict[str, tuple[str, bool]] = {}
     for mention in mentions:
         thing = folded(mention.singular)
@@ -281,13 +285,13 @@ def _noun_table(mentions: Sequence[Mention]) -> tuple[tuple[str, str, bool], ...
 
 
 def _longer(nouns: Iterable[str], table: Sequence[tuple[str, str, bool]]) -> tuple[str, ...]:
-    """Return the nouns of other things that hold one of the table: in "dress shirt" no dress is spoken of."""
+    """Return the nouns of other things that contain one of the table: "dress shirt" does not mention a dress."""
     own = {spelled for spelled, _, _ in table}
     return tuple(noun for noun in nouns if noun not in own and any(spelled in noun for spelled in own))
 
 
 def _count_before(sheet: Sheet, start: int, spelled: Sequence[str]) -> tuple[int, int] | None:
-    """Return where a count stands before a noun, with at most a few words of description between."""
+    """Return where a count stands before a noun, with at most a few describing words between them; None if nowhere."""
     left = max(0, start - 60)
     words = [(match[0], left + match.start()) for match in _TOKEN.finditer(sheet.rest[left:start])]
     for word, at in reversed(words[-_BEFORE_NOUN - 1 :]):
@@ -300,6 +304,6 @@ def _count_before(sheet: Sheet, start: int, spelled: Sequence[str]) -> tuple[int
 
 
 def _is_before_noun(between: str) -> bool:
-    """Tell whether what stands between a value and a noun leaves the value a property of that noun."""
+    """Tell whether the words between a value and a noun allow the value to be a property of that noun."""
     words = between.replace(COVER, " ").split()
     return len(words) < _BEFORE_NOUN and not any(word in _ENDS_NAME or not word.isalpha() for word in words)

@@ -1,4 +1,4 @@
-"""The words by which a text could say more than it should: values, kinds of goods, numbers, ids, names of facts."""
+"""Words with which a text could say more than it should: values, kinds of goods, numbers, ids, names of facts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ NUMBER_WORD = re.compile(
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
     r"twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|dozens?)\b(?! (?:minutes?|seconds?)\b)"
 )
-"""Spelled numbers but "one", which has other senses; "five minutes" is a way of speaking."""
+"""Spelled numbers, except for "one", which has other senses, and for "five minutes", which is a way of speaking."""
 MONTH = re.compile(
     r"\b(?:january|february|april|june|july|august|september|october|november|december)\b|[\d\x01]\s+(?:march|may)\b"
 )
-"""A month; "march" and "may" behind a number only."""
+"""A month; "march" and "may" only after a number, because they are common words."""
 ID_LIKE = re.compile(r"(?<![\w-])(?=[\w-]*\d)(?=[\w-]*[^\W\d_])[\w-]{6,}(?![\w-])")
 """Letters and digits in one word: an id, or a number glued to its unit."""
 _LONGEST = 6
-"""Words of the longest value or kind of goods that is looked for."""
+"""Number of words of the longest value or kind of goods that is looked for."""
 _LARGE_VOCABULARY = 5000
+"""With more values than this, any common word may be some value; single words then count only if they are colours."""
 
 ENGLISH: frozenset[str] = COMMON_WORDS | frozenset(
     """
@@ -51,7 +52,7 @@ ENGLISH: frozenset[str] = COMMON_WORDS | frozenset(
     whether while whole with won't wonderful work works worth wow year yep yourself you'd you're you've
     """.split()  # noqa: SIM905 (a literal would take pages)
 )
-"""English words that any customer may use; a text in another language has few of them."""
+"""English words that any customer may use; texts in other languages have few of them."""
 _FOREIGN = FOREIGN_WORDS | frozenset(
     """
     ik heb nodig graag een alsjeblieft dank dziękuję proszę jest nie szukam potrzebuję chcę lütfen bir için istiyorum
@@ -63,7 +64,7 @@ _FOREIGN = FOREIGN_WORDS | frozenset(
 
 
 def lexicon(shop: Shop) -> Mapping[str, str]:
-    """Return every value of a word attribute and every kind of goods of the catalog, casefolded, with what it is."""
+    """Return every word value and every kind of goods of the catalog, casefolded → attribute, ``item`` for goods."""
     found: dict[str, str] = {}
     for attribute in DISCRETE:
         for value in shop.catalog.column(attribute).vocabulary or ():
@@ -71,7 +72,7 @@ def lexicon(shop: Shop) -> Mapping[str, str]:
             if name not in COMMON_WORDS and len(name) > 1:
                 found.setdefault(name, attribute)
     if len(found) > _LARGE_VOCABULARY:
-        # A catalog of millions has values that are any word; those of the goal's own kinds are looked for besides.
+        # In a catalog of millions any word is some value. The values of the goal's own categories are checked as well.
         found = {name: attribute for name, attribute in found.items() if " " in name or attribute == "color"}
     for noun in nouns_of_goods(shop):
         found.setdefault(noun, "item")
@@ -79,13 +80,13 @@ def lexicon(shop: Shop) -> Mapping[str, str]:
 
 
 def nouns_of_goods(shop: Shop) -> tuple[str, ...]:
-    """Return what the kinds of goods of the catalog are called, one and many, casefolded."""
+    """Return the nouns of all kinds of goods of the catalog, singular and plural, casefolded."""
     nouns = (noun for category in shop.catalog.categories for noun in (category.singular, category.plural))
     return tuple(dict.fromkeys(noun.casefold() for noun in nouns))
 
 
 def category_values(shop: Shop, category: str) -> Mapping[str, str]:
-    """Return the values of word attributes, brands among them, that the products of a category have."""
+    """Return the word values, including brands, that the products of a category have: value → attribute."""
     catalog = shop.catalog
     rows = catalog.rows_of_category(category)
     found: dict[str, str] = {}
@@ -101,13 +102,13 @@ def category_values(shop: Shop, category: str) -> Mapping[str, str]:
 
 
 def values_of(shop: Shop, attribute: str, category: str | None = None) -> frozenset[str]:
-    """Return the values of a word attribute, casefolded: all of the catalog, or those in a category."""
+    """Return the values of a word attribute, casefolded: those of a category, or of the whole catalog for None."""
     everything = lexicon(shop) if category is None else category_values(shop, category)
     return frozenset(value for value, name in everything.items() if name == attribute)
 
 
 def is_product_id(shop: Shop, word: str) -> bool:
-    """Tell whether a word is the id of a product, as it is or in capitals."""
+    """Tell whether a word, as it is or in capitals, is the id of a product."""
     for spelled in (word, word.upper()):
         try:
             shop.catalog.row_of(spelled)
@@ -118,7 +119,7 @@ def is_product_id(shop: Shop, word: str) -> bool:
 
 
 def grams(text: str) -> Iterator[tuple[str, int]]:
-    """Yield every run of up to six words that stand side by side, longest first at each place, with its place."""
+    """Yield every run of one to six adjacent words and its position, the longest first at each position."""
     words = [(match[0], match.start(), match.end()) for match in WORD.finditer(text)]
     for first, (_, start, _) in enumerate(words):
         last = first
@@ -137,14 +138,14 @@ _JOINTS = (" ", ", ", "-", "/", " & ")
 
 @cache
 def names_of(attribute: str) -> frozenset[str]:
-    """Return the phrases that name an attribute, or a thing that no customer knows."""
+    """Return the phrases that name an attribute, or something that no customer knows."""
     found = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases if phrase.name == attribute}
     return frozenset({*found, LABELS.get(attribute, attribute.replace("_", " ")).casefold()})
 
 
 @lru_cache(maxsize=1024)
 def names_of_kind(kind: SlotKind) -> frozenset[str]:
-    """Return the phrases that name a kind of fact: its label, the words of questions, what its own sentences add."""
+    """Return the phrases that name a kind of fact: its label, the words of questions for it, those of its sentences."""
     texts = [text.casefold() for form in kind.forms for text in form]
     words = {word for text in texts for word in content_words(text.replace("%s", " "))}
     return frozenset({kind.label.casefold(), *(word.casefold() for word in kind.words), *words, *phrases_of_kind(kind)})
@@ -152,7 +153,7 @@ def names_of_kind(kind: SlotKind) -> frozenset[str]:
 
 @lru_cache(maxsize=1024)
 def phrases_of_kind(kind: SlotKind) -> frozenset[str]:
-    """Return the phrases of several words by which nothing but a kind of fact is told."""
+    """Return the phrases of several words that tell a kind of fact and nothing else."""
     parts = [part.strip().casefold() for form in kind.forms for text in form for part in text.split("%s")]
     texts = (*parts, *kind.words, kind.label)
     return frozenset(text for text in texts if text.count(" ") > 1 or (" " in text and content_words(text)))
@@ -168,7 +169,7 @@ def names_of_fact(fact: Fact) -> frozenset[str]:
 
 
 def content_words(text: str) -> frozenset[str]:
-    """Return the words of a text that mean something by themselves, casefolded."""
+    """Return the words of a text that have a meaning of their own, casefolded."""
     return frozenset(
         word for word in WORD.findall(text.casefold()) if len(word) > 2 and word not in COMMON_WORDS and word.isalpha()
     )
@@ -208,7 +209,7 @@ def sentences_of(kind: ActKind) -> tuple[str, ...]:
 
 
 def bank_sentences(*banks: Bank) -> tuple[str, ...]:
-    """Return every sentence of the banks once."""
+    """Return the sentences of the banks, without repeats."""
     return tuple(dict.fromkeys(text for bank in banks for texts in bank.values() for text in texts))
 
 
@@ -218,7 +219,7 @@ def _words_of_sentences(sentences: tuple[str, ...]) -> frozenset[str]:
 
 
 def own_words(acts: Iterable[Act]) -> frozenset[str]:
-    """Return the words that the template bank itself uses for such acts: none of them is a value there."""
+    """Return the words that the template bank itself uses for such acts; in its sentences they are no values."""
     return frozenset().union(*(_words_of_sentences(sentences_for(act)) for act in acts))
 
 
@@ -258,9 +259,9 @@ def _without_places(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def telling_words(sentences: tuple[str, ...]) -> frozenset[str]:
-    """Return few words of which each sentence has one: what all of them say in one way or another.
+    """Return a small set of words such that each sentence has one of them: what all sentences say in some way.
 
-    None where a sentence has no word that means something by itself.
+    Empty if some sentence has no word with a meaning of its own.
     """
     left = [content_words(_without_places(text)) for text in sentences]
     if not all(left):
@@ -278,13 +279,13 @@ def telling_words(sentences: tuple[str, ...]) -> frozenset[str]:
 
 
 LABEL_WORDS: frozenset[str] = frozenset(word for label in LABELS.values() for word in WORD.findall(label.casefold()))
-"""Words of the names of facts."""
+"""The words in the names of facts."""
 
 
 def is_english(text: str, known: frozenset[str], share: float) -> bool:
-    """Tell whether what is uncovered of a casefolded text reads like English.
+    """Tell whether the uncovered rest of a casefolded text is English.
 
-    ``known`` are words that pass besides; ``share`` is how many of the words must be English, 0 to 1.
+    Words in ``known`` count as English; ``share`` is the least share of English words, 0 to 1.
     """
     letters = [letter for letter in text if letter.isalpha()]
     if len([letter for letter in letters if not letter.isascii()]) * 10 > len(letters):

@@ -1,4 +1,4 @@
-"""What acts say word by word, what they must name, and what must not be said with them."""
+"""What a text must say word by word, what it must name, and what it must not say."""
 
 from __future__ import annotations
 
@@ -27,30 +27,30 @@ COUNTING = re.compile(
     r"\b(?P<count>an?|one|single|(?:couple|pair|set|bunch|lots?) of|few|several|some|many|both|more|these|those)\s+"
     r"(?:(?!(?:and|or|with|for|in|of|but|also|the|to|is|are|on|at|by|about|my|your)\b)[^\W\d]+\s+){0,2}$"
 )
-"""Words that tell one from many, before a noun and what describes it."""
+"""Words that tell a quantity (one or many), before a noun and its description."""
 ONE = re.compile(
     r"(?<!the )(?<!this )(?<!that )(?<!which )(?<!no )(?<!another )(?<!quick )(?<!every )(?<!any )\bone\b"
     r"(?! (?:more|thing|last|question|moment|second|minute|other|another|matter|by|or|day|of th[eo]se|of it)\b)"
 )
-"""A quantity, where nothing else is spoken of."""
+"""The word "one" as a quantity, not in its other senses."""
 _ARTICLE = re.compile(r"^(?:an?|the) (?=.* )")
-"""Before a value of several words, which says the same without it."""
+"""An article before a value of several words, which means the same without it."""
 
 
 class Passage(NamedTuple):
-    """What an act says word by word."""
+    """A text that an act says word by word."""
 
     text: str
     folded: str
     is_needed: bool
-    """False where some sentence of the act does without it."""
+    """False if some sentence of the act's bank does not hold it."""
     is_title: bool
     thing: str
-    """The noun of what a title stands for, folded; empty where there is none."""
+    """The noun of the thing that a title stands for, folded; empty if there is none."""
 
 
 def passages_of(acts: Sequence[Act]) -> tuple[Passage, ...]:
-    """Return passages that stand in the text word by word, longest first."""
+    """Return the passages of the acts, longest first."""
     found = [Passage(act.title, folded(act.title), True, True, "") for act in acts if act.title]
     for act in acts:
         thing = folded(act.mentions[0].singular) if len(act.mentions) == 1 else ""
@@ -62,7 +62,7 @@ def passages_of(acts: Sequence[Act]) -> tuple[Passage, ...]:
 
 
 def forbidden_by(slots: Sequence[Slot], told: Sequence[Fact], own_words: frozenset[str]) -> dict[str, str]:
-    """Return the values, and the telling words of values, of every fact that is not told now."""
+    """Return what would tell a fact that is not told now: values and telling words of values → name of the slot."""
     found: dict[str, str] = {}
     for fact in told:
         found |= dict.fromkeys(_ways_of(fact.kind.values if fact.kind else ()), fact.slot)
@@ -74,7 +74,8 @@ def forbidden_by(slots: Sequence[Slot], told: Sequence[Fact], own_words: frozens
             if folded(spelled) not in NAMES:
                 found |= dict.fromkeys(_ways_of([spelled]), slot.name)
             elif fact.kind is not None:
-                # "The price" may be said; that it matters most may not.
+                # The value "price" may be said, because it is also the name of a fact. The phrases that say that it
+                # matters most may not.
                 found |= dict.fromkeys(phrases_of_kind(fact.kind), slot.name)
         if fact.kind is not None:
             found |= dict.fromkeys(_ways_of(fact.kind.values), slot.name)
@@ -85,19 +86,19 @@ def forbidden_by(slots: Sequence[Slot], told: Sequence[Fact], own_words: frozens
 
 
 def _ways_of(values: Iterable[str]) -> list[str]:
-    """Return values, folded, as they are and without an article before them."""
+    """Return values, folded, with and without an article before them."""
     return [way for value in map(folded, values) for way in (value, _ARTICLE.sub("", value))]
 
 
 def unsaid_names(slots: Sequence[Slot], told: Sequence[Fact], attributes: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of facts not told now that are names of facts themselves, but for the ``attributes``."""
+    """Return values of untold facts that are also names of facts ("price"), except for those of ``attributes``."""
     spoken_of = {LABELS.get(name, name).casefold() for name in attributes}
     values = [folded(spellings(slot.fact)[0]) for slot in slots if slot.fact not in told]
     return tuple(dict.fromkeys(value for value in values if value in NAMES and value not in spoken_of))
 
 
 def uncounted_in(intents: Sequence[Intent[Any]], told: Sequence[Fact]) -> frozenset[str]:
-    """Return the nouns of things of which a quantity is wanted and not told now."""
+    """Return the nouns of things whose quantity is a slot that is not told now."""
     return frozenset(
         folded(intent.subjects[slot.item].singular)
         for intent in intents
@@ -107,19 +108,23 @@ def uncounted_in(intents: Sequence[Intent[Any]], told: Sequence[Fact]) -> frozen
 
 
 def nouns_of(act: Act, mentions: int) -> list[str]:
-    """Return the nouns that an act must name: all wanted things at first, later where there are several."""
+    """Return the nouns that a text must name for an act.
+
+    The first act of an intent names every wanted thing. If it has sentences of its own and mentions one thing only, it
+    need not name it. Later acts name the things that they mention.
+    """
     is_first = act.kind in (ActKind.OPEN, ActKind.NEXT, ActKind.SWITCH)
     if is_first and act.bank is None:
         return [mention.singular for mention in act.mentions if mention.singular]
     if is_first and mentions == 1:
         return []
-    # How things are is told without a noun.
+    # Facts that are no catalog attributes (a reason, a budget) are told without the noun.
     named = [each for each in act.mentions if not all(fact.kind for fact in each.facts) or not (each.facts or is_first)]
     return [mention.singular for mention in named if mention.singular]
 
 
 def lacking_telling_word(act: Act, sheet: Sheet) -> str:
-    """Return what an act's own sentences say and the text does not; empty where it does."""
+    """Return a demand for a word that an act's own sentences say; empty if the text has one."""
     if act.bank is None:
         return ""
     telling = telling_words(bank_sentences(act.bank))

@@ -1,4 +1,4 @@
-"""Who speaks in a text: a customer, or a program or a shop that took the customer's place."""
+"""Who speaks in a text: a customer, or instead a program or the shop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _AI_TALK = pattern(
     i(?:'m| am) (?:sorry,? but )?(?:unable|not able) to  i can(?:'t|not) (?:assist|help|fulfil\w*|comply|do that)
     """
 )
-"""The model speaks of itself or of its task, or repeats what it was told."""
+"""The model speaks about itself or its task, or repeats its instructions."""
 
 _SPEAKER_LABEL = re.compile(
     r"(?:^|[.!?\n\s])(?:assistant|customer|user|you|agent|system|shop|human|ai|message|reply)\s*:"
@@ -45,10 +45,10 @@ _SHOP_TALK = pattern(
     what (?:is|are) your (?:budget|preferences?|size|favou?rite)  shopping assistant  customer service
     """
 )
-"""The shop speaks, not its customer."""
+"""The shop speaks, not a customer."""
 
 
 def speaks_as_another(text: str) -> str:
-    """Return the words by which somebody other than a customer speaks; empty where a customer does."""
+    """Return the words that show that somebody other than a customer speaks; empty if there are none."""
     found = _AI_TALK.search(text) or _SPEAKER_LABEL.search(text) or _SHOP_TALK.search(text)
     return found[0].strip() if found else ""

@@ -1,6 +1,6 @@
-"""A text under examination: what has been accounted for is covered, and what is left can be looked at.
+"""A text under examination: what is accounted for is covered, so that the rest can be examined.
 
-Finds phrases as a whole, and tells which way a number is bounded.
+Also finds whole phrases, and tells how a number is bounded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from ecom_rlve.catalog.constraints import Op
 
 COVER = "\x01"
-"""Stands in place of every letter that has been accounted for."""
+"""Replaces every letter that has been accounted for."""
 _CLAUSE_END = re.compile(rf"[!?;:,()\n—–{COVER}]|\.(?!\d)| - |\band\b|\bbut\b")
 _PAUSE = re.compile(r"[!?;:,()\n—–]|\.(?!\d)| - |(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b")
 _SENTENCE_END = re.compile(r"[!?\n]|\.(?!\d)")
@@ -46,6 +46,7 @@ _AFTER = re.compile(
     r")\b"
 )
 _MOST_LETTERS_BETWEEN = 40
+"""How many letters before a number the words that bound it may begin."""
 
 OPS = {"most": Op.AT_MOST, "least": Op.AT_LEAST, "exact": Op.EQ, "": Op.EQ}
 
@@ -54,9 +55,9 @@ class Bounds(NamedTuple):
     """How a number is bounded in a text."""
 
     op: Op | None
-    """None: loosely or in two ways at once."""
+    """None if it is bounded loosely, or in two ways at once."""
     spans: tuple[tuple[int, int], ...]
-    """Where the words stand that say so."""
+    """Where the bounding words stand."""
 
 
 def folded(text: str) -> str:
@@ -71,7 +72,7 @@ _PLAIN = str.maketrans(
 
 
 def phrases_in(text: str, phrase: str) -> Iterator[int]:
-    """Yield where the phrase begins, wherever it stands as a whole: "3 March" is not in "13 March"."""
+    """Yield the positions at which the whole phrase begins: "3 March" is not in "13 March"."""
     at = text.find(phrase)
     while at >= 0:
         if _stands_alone(text, phrase, at):
@@ -91,34 +92,34 @@ def _stands_alone(text: str, phrase: str, at: int) -> bool:
 
 
 class Sheet:
-    """A folded text, parts of which are covered as they are accounted for. Places are counted in :attr:`whole`."""
+    """A folded text whose parts are covered once they are accounted for. Positions count letters of :attr:`whole`."""
 
     __slots__ = ("rest", "whole")
 
     def __init__(self, text: str) -> None:
         self.whole = folded(text)
         self.rest = self.whole
-        """The text with :data:`COVER` in place of what was accounted for."""
+        """The text with :data:`COVER` in place of each letter that is accounted for."""
 
     def cover(self, start: int, end: int) -> None:
-        """Account for a passage."""
+        """Cover a passage."""
         self.rest = self.rest[:start] + COVER * (end - start) + self.rest[end:]
 
     def cover_all(self, phrase: str) -> list[int]:
-        """Account for every occurrence of a phrase and return where they begin."""
+        """Cover every uncovered occurrence of a phrase; return the positions at which they begin."""
         found = list(phrases_in(self.rest, phrase))
         for at in found:
             self.cover(at, at + len(phrase))
         return found
 
     def holds(self, phrase: str) -> bool:
-        """Tell whether the whole text has the phrase, covered or not."""
+        """Tell whether the whole text contains the phrase, covered or not."""
         return any(True for _ in phrases_in(self.whole, phrase))
 
     def cover_where(self, phrase: str, unless_in: Sequence[str] = ()) -> None:
-        """Account for a phrase wherever it stands in the whole text, parts of it covered already or not.
+        """Cover every occurrence of a phrase in the whole text, even if parts of it are covered already.
 
-        Not where it is a part of one of the phrases of ``unless_in``.
+        Occurrences inside one of the phrases ``unless_in`` stay as they are.
         """
         inside = [(at, at + len(longer)) for longer in unless_in for at in phrases_in(self.whole, longer)]
         for at in phrases_in(self.whole, phrase):
@@ -126,25 +127,25 @@ class Sheet:
                 self.cover(at, at + len(phrase))
 
     def clause(self, start: int, end: int) -> str:
-        """Return what is left uncovered of the clause around a passage, cut at commas and "but"."""
+        """Return the rest of the clause around a passage; clauses end at commas and "but"."""
         left = max((match.end() for match in _PAUSE.finditer(self.rest, 0, start)), default=0)
         right = _PAUSE.search(self.rest, end)
         return self.rest[left : right.start() if right else len(self.rest)]
 
     def near(self, start: int, end: int) -> str:
-        """Return the words about a passage, up to the next covered passage, "and" or comma on either side."""
+        """Return the rest around a passage, up to the next covered passage, "and" or comma on either side."""
         left = max((match.end() for match in _CLAUSE_END.finditer(self.rest, 0, start)), default=0)
         right = _CLAUSE_END.search(self.rest, end)
         return self.rest[left : right.start() if right else len(self.rest)]
 
     def sentence(self, start: int) -> tuple[int, int]:
-        """Return where the sentence around a place begins and ends."""
+        """Return where the sentence around a position begins and ends."""
         left = max((match.end() for match in _SENTENCE_END.finditer(self.rest, 0, start)), default=0)
         right = _SENTENCE_END.search(self.rest, start)
         return left, right.end() if right else len(self.rest)
 
     def sentences(self) -> list[str]:
-        """Return the uncovered words sentence by sentence."""
+        """Return the rest, sentence by sentence."""
         return [part for part in re.split(r"[!?;\n]+|\.(?!\d)", self.rest) if part.strip(" \"'()")]
 
     def bounds(self, start: int, end: int) -> Bounds:
@@ -158,7 +159,8 @@ class Sheet:
         ]
         if match := _AFTER.match(self.rest[end:stop]):
             follows = self.rest[end + match.end() : stop].lstrip()
-            # "55 W at least 3 h": words that may stand before a number belong to the one that follows.
+            # Bounding words between two numbers belong to the second, unless they begin with "or" or "and":
+            # "55 W at least 3 h".
             if not (follows[:1] in (COVER, "$") or follows[:1].isdigit()) or match[0].lstrip().startswith(
                 ("or ", "and ")
             ):

@@ -1,4 +1,4 @@
-"""The facts that a text must say, and how each may be spelled."""
+"""The facts that a text must say, and the ways to spell each."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from ecom_rlve.envs.language.acts import Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 
 NAMES = frozenset(label.casefold() for label in LABELS.values())
-"""What facts are called, which may be a fact's value too: the price may be what matters most."""
+"""What facts are called. A name may also be a value: "price", if the price matters most."""
 FUZZY_LETTERS = 6
-"""A value of fewer letters must be spelled as it is; a longer one may have one slip of the pen."""
+"""A value with fewer letters must be spelled exactly; a longer one may have one typing error."""
 _SPELLED_OTHERWISE = (("colour", "color"), ("grey", "gray"), ("fibre", "fiber"), ("aluminium", "aluminum"))
 _DIGIT = re.compile(r"\d")
 
@@ -29,13 +29,13 @@ class Wanted:
     """One fact that the text must say."""
 
     thing: str
-    """The noun of what it is a fact of, folded; empty where that goes without saying."""
+    """The noun of the thing that the fact is about, folded; empty if the text need not name it."""
     fact: Fact
     spelled: tuple[str, ...]
-    """How it may be spelled, folded, longest first."""
+    """Its spellings, folded, longest first."""
     shape: str
-    """``word``, ``count``, ``need``, or for numbers the unit, ``$``, ``day`` or ``number``: what it could be mistaken
-    for."""
+    """What the value looks like: ``word``, ``count``, ``need``, or for numbers the unit, ``$``, ``day`` or ``number``.
+    Only facts of one shape can be mistaken for each other."""
 
     @property
     def exactly(self) -> str:
@@ -47,19 +47,19 @@ class Wanted:
 
     @property
     def label(self) -> str:
-        """What a person calls what the fact is about."""
+        """What a person calls the attribute or kind of the fact."""
         return _label_of(self.fact)
 
     @property
     def demand(self) -> str:
-        """What the text must say, for a retry."""
+        """What the text must say, in words for a retry."""
         if self.shape == "count":
             return f"'{self.exactly} {self.thing}'".replace(" '", "'")
         return f"'{self.exactly}' ({self.label}{f' of the {self.thing}' if self.thing else ''})"
 
     @property
     def needed(self) -> str:
-        """The noun of a thing that is needed."""
+        """For a fact of shape ``need``: the noun of the thing that is needed."""
         return folded(str(self.fact.constraint.value))
 
 
@@ -84,7 +84,7 @@ def _wanted(thing: str, fact: Fact) -> Wanted:
 
 
 def shape_of(fact: Fact) -> str:
-    """Return what a fact's value looks like, see :attr:`Wanted.shape`."""
+    """Return what a fact's value looks like: see :attr:`Wanted.shape`."""
     value = fact.constraint.value
     if fact.slot == "quantity" and fact.kind is None:
         return "count"
@@ -102,9 +102,9 @@ def shape_of(fact: Fact) -> str:
 
 
 def is_slip(text: str, value: str, vocabulary: frozenset[str]) -> bool:
-    """Tell whether a casefolded text is a value with one slip of the pen, and as near to no other value.
+    """Tell whether a casefolded text is a value with one typing error, and not as near to another value.
 
-    A slip is a letter missing, doubled or wrong, or two letters changed in order, behind the first letter.
+    A typing error is an edit after the first letter: a letter is missing, added or wrong, or two letters are swapped.
     """
     if len(value) < FUZZY_LETTERS or text[:1] != value[:1] or abs(len(text) - len(value)) > 1 or text in vocabulary:
         return False
@@ -114,11 +114,14 @@ def is_slip(text: str, value: str, vocabulary: frozenset[str]) -> bool:
 
 
 def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return names by which a number would be called something else, and those of which one must be there."""
+    """Return the names that a value must not be called by, and the names of which the sentence must hold one.
+
+    Either may be empty.
+    """
     kind = wanted.fact.kind
     if wanted.shape in ("word", "count", "need"):
         labels = _other_labels(wanted, alike) if wanted.shape == "word" else ()
-        # "The price" is said of many things; that it matters most is said by other words.
+        # A value that is the name of a fact ("price") must come with words of its kind: those for what matters most.
         return labels, tuple(sorted(names_of_kind(kind))) if kind and NAMES.intersection(wanted.spelled) else ()
     own = names_of_fact(wanted.fact)
     theirs = {name for fact in alike if fact.slot != wanted.fact.slot for name in names_of_fact(fact)}
@@ -134,7 +137,7 @@ def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], t
 
 
 def _other_labels(wanted: Wanted, alike: Sequence[Fact]) -> tuple[str, ...]:
-    """Return what other facts of words are called, by which a word would be taken for a value of theirs."""
+    """Return the labels of other attributes: a word after one of them would be read as that attribute's value."""
     own = names_of_fact(wanted.fact).union(wanted.spelled)
     labels = {
         _label_of(fact).casefold() for fact in alike if fact.constraint.attribute != wanted.fact.constraint.attribute

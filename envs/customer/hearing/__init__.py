@@ -1,1 +1,1 @@
-"""Reading the agent: what a text asks, claims and names."""
+"""Reads what the agent writes: what a text asks, claims and names."""

@@ -1,7 +1,7 @@
-"""What an agent's message states: that things are sold out, that the work is done.
+"""What an agent's message claims: that things are sold out, that the work is done.
 
 Works on casefolded text. Questions, conditions and denials ("is it sold out?", "if it is sold out", "it is not sold
-out") state nothing.
+out") claim nothing.
 """
 
 from __future__ import annotations
@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable
 
 ITEM_MARK = "\ue000"
-"""Before an item's number: the token that stands for it in rewritten text. A private character, so no text has it."""
+"""Mark before an item's number, which together replace the item in rewritten text. A character for private use, which
+is removed from messages."""
 
 FindItems = Callable[[str], tuple[int, ...]]
-"""Gives the items that a text names, in order."""
+"""Returns the items that a text names, in order."""
 
 _SOLD_OUT = re.compile(
     r"\b(?:sold[ -]?out|out[ -]of[ -]stock|unavailable|ran out|no stock|none (?:left|in stock)|no more in stock"
@@ -46,8 +47,9 @@ _VERB = re.compile(
 
 _PRONOUN = re.compile(r"\b(?:it|they|that|this|these|those|everything)\b")
 _MOST_VERBS = 8
-"""Verbs of a clause, the last ones, after which a subject is looked for: the cost of a clause is bounded."""
+"""How many verbs of a clause, counted from its end, are tried as the start of a subject. This bounds the cost."""
 _NAME_WORDS = 6
+"""Most words of a clause that only names an item."""
 
 _DONE = re.compile(
     r"\b(?:(?<!shall )(?<!should )(?<!can )(?<!could )(?<!may )(?<!if )(?<!did )(?<!do )"
@@ -79,10 +81,10 @@ def says_done(text: str) -> bool:
 
 
 def sold_out_claims(sentence: str, find_items: FindItems) -> tuple[tuple[int | None, ...], str]:
-    """Return the items that the sentence states to be sold out, and the sentence without what states it.
+    """Return the items that a sentence claims to be sold out, and the sentence without these claims.
 
-    A claim that names no item gives ``None``; clauses with a claim shrink to the nouns in them, so that no word of
-    theirs is read as asked for.
+    A claim that names no item gives ``None``. A clause with a claim is reduced to the items in it, so that none of its
+    other words is read as something asked for.
     """
     if not any(hint in sentence for hint in _HINTS):
         return (), sentence
@@ -130,7 +132,7 @@ def _is_stated(clause: str, match: re.Match[str], at: int, *, is_asked: bool, is
 def _named_in(
     clauses: list[str], named: list[tuple[int, ...]], at: int, match: re.Match[str], find_items: FindItems
 ) -> list[int]:
-    """Return the items that a claim in clause ``at`` speaks of: its subject, what follows it, or the last named."""
+    """Return the items that the claim in clause ``at`` is about: its subject, the items after it, or the last named."""
     before = clauses[at][: match.start()]
     subject = _subject(before, find_items)
     if subject:
@@ -142,7 +144,7 @@ def _named_in(
 
 
 def _subject(before: str, find_items: FindItems) -> tuple[int, ...]:
-    """Return the items of the last verb's subject: "the lamp is here and the top is" gives the top."""
+    """Return the items in the subject of the last verb: "the lamp is here and the top is" gives the top."""
     verbs = [match.end() for match in _VERB.finditer(before)]
     for cut in reversed([0, *verbs[-_MOST_VERBS:]]):
         named = find_items(before[cut:])
@@ -152,7 +154,7 @@ def _subject(before: str, find_items: FindItems) -> tuple[int, ...]:
 
 
 def _listed_before(clauses: list[str], named: list[tuple[int, ...]], at: int) -> list[int]:
-    """Return the items of the clauses right before that are nothing but names: "the lamp, the top and the fan are"."""
+    """Return the items of the preceding clauses that are mere names: "the lamp, the top and the fan are sold out"."""
     listed: list[int] = []
     for clause, items in zip(reversed(clauses[:at]), reversed(named[:at]), strict=True):
         if len(items) != 1 or _VERB.search(clause) or len(clause.split()) > _NAME_WORDS:

@@ -1,4 +1,4 @@
-"""Finding the wanted items in an agent's sentence: by their nouns, by the last word of one, or by a marked title."""
+"""Finds the wanted items in an agent's sentence: by their nouns, by the last word of a noun, or by a marked title."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES
 
 _TOKEN = re.compile(r"\w+(?:[-'./&]\w+)*|[,;:()—–]|\$\d[\d.,]*|" + ITEM_MARK + r"\d+")
-# Last words of nouns that mean something else as often, alone: "in case", "on top of that", "all set".
+# Last words of nouns that often mean something else when they stand alone: "in case", "on top of that", "all set".
 _VAGUE_HEADS = frozenset(
     ("case", "set", "top", "light", "stand", "cover", "watch", "ring", "band", "rest", "kit", "pack", "order", "item")
 )
 
 
 Nouns = Mapping[str, tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]]
-"""Phrases that name items, with the items, by their first word, longest first."""
+"""Phrases that name items, each with these items. Keyed by a phrase's first word; longest phrases first."""
 
 
 def with_article(singular: str) -> str:
@@ -26,7 +26,7 @@ def with_article(singular: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words, marks of items and clause breaks of a casefolded text; possessives lose their ending."""
+    """Return the words, item marks and clause breaks of a casefolded text; possessive endings are removed."""
     tokens: list[str] = _TOKEN.findall(text)
     if "'s" in text:
         return [token.removesuffix("'s") for token in tokens]
@@ -35,7 +35,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def nouns_of(items: tuple[tuple[str, str], ...]) -> Nouns:
-    """Return the phrases for items given by singular and plural; a last word that only one item has names it too."""
+    """Return the phrases for items given as (singular, plural). A noun's last word names its item if it is unique."""
     named: dict[tuple[str, ...], dict[int, None]] = {}
     heads: dict[tuple[str, ...], dict[int, None]] = {}
     for item, forms in enumerate(items):
@@ -55,7 +55,7 @@ def nouns_of(items: tuple[tuple[str, str], ...]) -> Nouns:
 
 
 def item_at(tokens: Sequence[str], at: int, nouns: Nouns) -> tuple[tuple[int, ...], int]:
-    """Return the items named at a token, and how many tokens name them; (), 0 where none is."""
+    """Return the items named at a token, and how many tokens name them; ``(), 0`` if none is named."""
     token = tokens[at]
     if token[0] == ITEM_MARK:
         return (int(token[1:]),), 1
@@ -66,7 +66,7 @@ def item_at(tokens: Sequence[str], at: int, nouns: Nouns) -> tuple[tuple[int, ..
 
 
 def items_in(tokens: Sequence[str], nouns: Nouns) -> tuple[int, ...]:
-    """Return every item that the tokens name, in order, repeats included."""
+    """Return every item that the tokens name, in order, including repeats."""
     found: list[int] = []
     at = 0
     while at < len(tokens):

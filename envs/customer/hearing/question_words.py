@@ -1,7 +1,7 @@
-"""The words by which an agent's sentence asks, and what each asks for.
+"""The words in which an agent asks for something, and what they ask for.
 
-Attribute words come from the catalog's attributes; the rest is what every shop talks about. Phrases are matched as
-whole words, longest first, in singular and plural.
+Words for attributes come from the catalog's attributes; the others are about things that every shop deals with. Phrases
+are matched as whole words, longest first, in singular and plural.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from ecom_rlve.envs.language.acts import SlotKind
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One way to name a thing."""
+    """One way to name what is asked for."""
 
     words: tuple[str, ...]
     name: str
-    """Attribute name, or name of a thing that no customer knows."""
+    """Name of the attribute, or of a thing that no customer knows."""
     is_unknowable: bool = False
+    """No customer knows it."""
     yields_to: frozenset[str] = frozenset()
-    """Attributes that make this phrase part of their own question: "how much power" asks for no price."""
+    """Attributes whose name after the phrase changes its meaning: "how much power" does not ask for the price."""
     reach: int = 0
-    """How many words further on such an attribute may begin."""
+    """Most words between the phrase and such an attribute."""
 
 
 _SHOP_WORDS: dict[str, tuple[str, ...]] = {
@@ -68,14 +69,14 @@ _YIELDING: dict[str, tuple[frozenset[str], int]] = {
     "how much": (frozenset(NUMERIC) | {"quantity"}, 4),
     "how long": (frozenset({"battery_life", "ship_days"}), 5),
 }
-# "How many hours" names the unit in which one attribute alone is counted.
+# "How many hours" names a unit that only one attribute is counted in.
 _COUNTED_UNITS: dict[str, str] = {"how many hours": "battery_life", "how many days": "ship_days"}
 
 UNITS: Mapping[str, str] = {
     "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
     "kg": "weight", "h": "battery_life",
 }  # fmt: skip
-"""Attribute that a number with this unit speaks of; lengths are left out, as two attributes are measured in cm."""
+"""The attribute that a number with this unit is about. Lengths are left out: two attributes are measured in cm."""
 
 NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # word: (words before it, words after it) that show it names no attribute there
@@ -110,7 +111,7 @@ COMMON_WORDS: frozenset[str] = frozenset(
     when where which while who why will wish with within without wondering would yes yet you your yours
     """.split()  # noqa: SIM905 (a literal would take pages)
 )
-"""Words that never count as a value by themselves, whatever a catalog's vocabulary holds."""
+"""Words that are never read as a value on their own, whatever the catalog's vocabulary holds."""
 
 FOREIGN_WORDS: frozenset[str] = frozenset(
     """
@@ -126,7 +127,7 @@ FOREIGN_WORDS: frozenset[str] = frozenset(
     een en het hoeveel ik je u van voor wat welk wilt
     """.split()  # noqa: SIM905 (as above)
 ) - {"do", "as", "come", "on", "me", "an", "was", "no"}
-"""Function words of other languages; where they outnumber English ones a sentence is not English."""
+"""Function words of other languages; a sentence with at least as many of them as common English words is not read."""
 
 
 def _plurals(word: str) -> tuple[str, ...]:
@@ -168,14 +169,14 @@ def by_first_word(phrases: Iterable[Phrase]) -> Phrases:
 
 
 PHRASES: Phrases = by_first_word(_phrases())
-"""What questions about the goods of any shop name."""
+"""The phrases of questions about the goods of any shop."""
 
 
 @lru_cache(maxsize=256)
 def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
-    """Return :data:`PHRASES` with the names and values of further kinds of facts, which go first.
+    """Return :data:`PHRASES` with the names and values of further kinds of facts, which are tried first.
 
-    A value that is a name itself stays one: what matters most may be the price.
+    A value that is also a name in :data:`PHRASES` ("price", as what matters most) keeps its meaning as a name.
     """
     named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
     added = [

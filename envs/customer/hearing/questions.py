@@ -1,7 +1,7 @@
-"""Which sentences ask, and which attribute a question asks of which item.
+"""Which sentences ask, and which attributes of which items they ask for.
 
-A sentence is cut into clauses, a clause into events: an item named, an attribute named. Within a clause attributes
-belong to the items beside them; a clause without items takes those of its neighbours.
+A sentence is cut into clauses, and a clause into events: an item is named, or an attribute. Within a clause attributes
+belong to the items next to them. A clause without items takes those of its neighbours.
 """
 
 from __future__ import annotations
@@ -29,25 +29,25 @@ _REQUEST = re.compile(
     r"|\bcould you (?:please )?(?:tell|specify|confirm)\b"
     r"|^" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
 )
-# Each alternative above holds one of these; looking for them first is many times faster.
+# Each alternative of the pattern holds one of these words; looking for them first is many times faster.
 _REQUEST_HINTS = ("tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")
 
 
 class Event(NamedTuple):
-    """Something named in a clause: items, or an attribute, or a thing that no customer knows."""
+    """Something that a clause names: items, an attribute, or a thing that no customer knows."""
 
     start: int
     end: int
     """Positions of its words in the sentence, end exclusive."""
     name: str = ""
-    """Of the attribute; empty where items are named."""
+    """Name of the attribute; empty if items are named."""
     items: tuple[int, ...] = ()
     is_unknowable: bool = False
     yields_to: frozenset[str] = frozenset()
-    """Attributes that take the question over where they begin at most ``reach`` words further on."""
+    """If one of these attributes begins at most ``reach`` words later, the question is for that attribute."""
     reach: int = 0
     is_bare_number: bool = False
-    """A number with a unit, which names what such numbers are about where nothing else does."""
+    """A number with a unit. It names the attribute of that unit only if the clause names no other."""
 
 
 Clause = list[Event]
@@ -55,7 +55,10 @@ Pair = tuple[int | None, str]
 
 
 def is_question(sentence: str) -> bool:
-    """Tell whether a casefolded sentence is worded as a question, question mark or not; exclamations are not."""
+    """Tell whether a casefolded sentence is worded as a question, with or without a question mark.
+
+    Exclamations ("how nice") are none.
+    """
     return _QUESTION.match(sentence) is not None and not sentence.rstrip().endswith("!")
 
 
@@ -65,7 +68,7 @@ def is_request(sentence: str) -> bool:
 
 
 def asked_pairs(clauses: Sequence[Clause]) -> list[Pair]:
-    """Return the items and attributes that a question's clauses ask for, in order of mention."""
+    """Return the pairs of item and attribute that a question's clauses ask for, in order of mention."""
     pairs = _Pairs()
     for clause in clauses:
         pairs.take(_naming(clause))
@@ -73,7 +76,7 @@ def asked_pairs(clauses: Sequence[Clause]) -> list[Pair]:
 
 
 def _naming(clause: Clause) -> Clause:
-    """Return the events that count: words that belong to another attribute's question are dropped."""
+    """Return the events that count, without words that belong to the question for another attribute."""
     if len(clause) < 2 and not (clause and clause[0].is_unknowable):
         return clause
     attributes = [event for event in clause if event.name and not event.is_unknowable]
@@ -99,11 +102,11 @@ class _Pairs:
     def __init__(self) -> None:
         self._pairs: list[Pair] = []
         self._waiting: list[str] = []
-        """Attributes for which no item was named yet."""
+        """Attributes for which no item has been named yet."""
         self._items: tuple[int, ...] = ()
-        """Items that an attribute without an item of its own belongs to."""
+        """Items that belong to the next attribute that has none next to it."""
         self._open_attributes: list[str] = []
-        """Attributes whose list of items may go on: "which colour for the lamp, the fan and the top"."""
+        """Attributes whose list of items may continue: "which colour for the lamp, the fan and the top"."""
         self._lists_items = False
 
     def take(self, clause: Clause) -> None:
@@ -149,7 +152,7 @@ class _Pairs:
 
 
 def _groups(clause: Clause) -> list[tuple[list[str], tuple[int, ...]]]:
-    """Return runs of attributes with the items beside them; a last run without either takes its neighbour's."""
+    """Return runs of attributes with the items next to them; a last run without either takes its neighbour's."""
     if len(clause) == 2:
         first, second = clause
         return [([first.name or second.name], first.items or second.items)]

@@ -1,7 +1,7 @@
-"""Reading what an agent says: which items and attributes it asks for, and what it claims. Deterministic, no model.
+"""Reads what an agent says: which items and attributes it asks for, and what it claims. Deterministic, no model.
 
-Only sentences that ask or request say what is asked; statements, praise and instructions say nothing, whatever they
-claim. The first :data:`MAX_CHARACTERS` characters are read, so that the cost of a message is bounded.
+Only questions and requests are searched for what is asked. Other sentences (statements, praise, instructions) count
+only as claims. Only the first :data:`MAX_CHARACTERS` characters are read, which bounds the cost of a message.
 """
 
 from __future__ import annotations
@@ -26,9 +26,10 @@ from ecom_rlve.envs.customer.hearing.questions import Clause, Event, asked_pairs
 from ecom_rlve.envs.language.phrases import NUMBER_WORDS
 
 MAX_CHARACTERS = 4000
-"""Characters of a message that are read; the rest is ignored."""
+"""Number of characters of a message that are read; the rest is ignored."""
 
 _LONGEST_VALUE = 4
+"""Number of words of the longest value that is looked for."""
 _SENTENCE_END = re.compile(r"[.!?][\"')\]”*]{0,3}\s+|[。？！]|\n")
 _BULLET = re.compile(r"\s*(?:[-*•]|\d+[.)])\s*")
 _NUMBER_WITH_UNIT = re.compile(r"\d+(?:\.\d+)?([a-z]+)")
@@ -39,12 +40,12 @@ _CONDITIONS = frozenset(("if", "case"))
 _KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder", "confirm", "see", "tell"))
 _DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
 _DAYS = frozenset(("day", "days"))
-"""After a number they measure a time and name no date."""
+"""After a number these words measure a time; otherwise they may name a date."""
 _TRAILING = " \t\r\n\"')]”*_"
 
 
 class Values(Protocol):
-    """Attributes by their values."""
+    """Finds attributes by their values."""
 
     def get(self, words: str, /) -> str | None:
         """Return the attribute (or ``brand``) that has this casefolded value."""
@@ -57,11 +58,11 @@ class Topics:
     items: tuple[tuple[str, str], ...]
     """Singular and plural of each wanted item, in goal order."""
     value_index: Values
-    """Looked up by words, never iterated over."""
+    """Only asked for single values: it may be too large to iterate over."""
     titles: Mapping[str, int]
-    """Item by casefolded title of a product shown for it; may be empty."""
+    """Casefolded titles of products that were shown for an item → that item; may be empty."""
     phrases: Phrases = field(default_factory=lambda: PHRASES)
-    """What questions may name; :func:`with_kinds` adds an environment's own kinds of facts."""
+    """Phrases for what questions may ask; :func:`with_kinds` adds an environment's own kinds of facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,15 @@ class Reading:
 
     is_question: bool
     asked: tuple[tuple[int | None, str], ...]
-    """Item (None where none is named nearby) and attribute, in order of mention, without repeats."""
+    """Pairs of item (None if none is named nearby) and attribute, in order of mention, without repeats."""
     unknowable: tuple[str, ...]
-    """What was asked for that no customer knows: ``id``, ``stock``, ``delivery_date``."""
+    """Things asked for that no customer knows: ``id``, ``stock``, ``delivery_date``."""
     items: tuple[int, ...]
     """Items named anywhere in the text, in order of first mention."""
     sold_out: tuple[int | None, ...]
-    """Items claimed to be sold out; None where a claim names no item."""
+    """Items claimed to be sold out; None for a claim that names no item."""
     claims_done: bool
-    """The text says that work was done, or asks whether it is right as it stands."""
+    """The text says that work was done, or asks whether it is right as it is."""
 
 
 @dataclass(slots=True)
@@ -90,7 +91,7 @@ class _Notes:
 
 
 def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
-    """Read a message; ``asked_directly`` says that it came as a question to the customer, marked as one or not."""
+    """Read a message; ``asked_directly``: it was sent as a question (``ask_user``), however it is worded."""
     folded = _marked_titles(_folded(text), topics.titles)
     nouns = nouns_of(topics.items)
     sentences = _sentences(folded)
@@ -121,7 +122,7 @@ def _folded(text: str) -> str:
 
 
 def _marked_titles(folded: str, titles: Mapping[str, int]) -> str:
-    """Return the text with a mark of the item in place of each title, so that no word of a title is read."""
+    """Return the text with each title replaced by the mark of its item, so that the words of a title are not read."""
     for title in sorted((title for title in titles if title and title in folded), key=len, reverse=True):
         folded = folded.replace(title, f" {ITEM_MARK}{titles[title]} ")
     return folded
@@ -134,7 +135,7 @@ def _sentences(folded: str) -> list[str]:
 
 
 def _asking(sentences: Sequence[str]) -> list[bool]:
-    """Tell for each sentence whether it asks; entries of a list after "please tell me:" do too."""
+    """Tell for each sentence whether it asks. Entries of a list after "please tell me:" ask too."""
     asking = []
     in_list = False
     for sentence in sentences:
@@ -182,14 +183,14 @@ def _note_questions(tokens: list[str], nouns: Nouns, topics: Topics, notes: _Not
 
 
 def _without_bare_numbers(clause: Clause) -> Clause:
-    """Return a clause without what only a unit names, where something else is named: "is the order total $20"."""
+    """Drop bare numbers from a clause that names something else: "is the order total $20" asks for the total only."""
     if not any(event.name and not event.is_bare_number for event in clause):
         return clause
     return [event for event in clause if not event.is_bare_number]
 
 
 def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns, phrases: Phrases) -> bool:
-    """Tell cheaply that nothing begins at a token; most words of most questions are of this sort."""
+    """Tell cheaply that nothing begins at a token. This holds for most words of most questions."""
     token = tokens[at]
     if token not in COMMON_WORDS or token in phrases or token in nouns or token in _CONDITIONS:
         return False
@@ -197,7 +198,7 @@ def _is_filler(tokens: Sequence[str], at: int, nouns: Nouns, phrases: Phrases) -
 
 
 def _opens_condition(tokens: Sequence[str], at: int) -> bool:
-    """Tell whether a condition begins: "if it is sold out" asks nothing, "do you know if it is" does."""
+    """Tell whether a condition begins here: "if it is sold out" asks nothing, but "do you know if it is" asks."""
     before = tokens[at - 1] if at else ""
     return (tokens[at] == "if" and before not in _KNOWING) or (tokens[at] == "case" and before == "in")
 
@@ -209,7 +210,7 @@ def _is_foreign(tokens: Sequence[str]) -> bool:
 
 
 def _is_counted(tokens: Sequence[str], at: int) -> bool:
-    """Tell whether a number stands before the noun: "do you want two desk lamps" asks for the quantity."""
+    """Tell whether a number stands before the noun at ``at``: "do you want two desk lamps" asks for the quantity."""
     return at > 0 and tokens[at - 1] in _NUMBERS and (at < 2 or tokens[at - 2] not in _DETERMINERS)
 
 
@@ -217,7 +218,7 @@ def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> E
     items, length = item_at(tokens, at, nouns)
     phrase = _phrase_at(tokens, at, topics.phrases) if tokens[at] in topics.phrases else None
     taken = len(phrase.words) if phrase else 0
-    # The "order number" is no order.
+    # A longer phrase wins over a noun: "order number" does not name an order.
     if items and length >= taken:
         return Event(at, at + length, items=items)
     value, length = _value_at(tokens, at, topics.value_index)
@@ -248,7 +249,7 @@ def _is_no_name(tokens: Sequence[str], at: int) -> bool:
 
 
 def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]:
-    """Return the attribute of the longest value that begins at a token, and its length in tokens; "", 0 for none."""
+    """Return the attribute of the longest value that begins at a token, and its length in tokens; ``"", 0`` if none."""
     token = tokens[at]
     found, length = "", 0
     is_common = token in COMMON_WORDS

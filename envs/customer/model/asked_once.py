@@ -1,7 +1,7 @@
-"""One answer per question: whoever asks the same meets the same answer, and it is sought only once.
+"""One answer for each key: everyone who asks with the same key gets the same answer, and it is fetched only once.
 
-The episodes of a group ask the same things at about the same time. The first answer that anyone is given stays, also
-where it was only what stands in for an answer that took too long.
+The episodes of a group ask the same things at about the same time. The first answer that anyone gets is kept for all,
+even if it only replaced an answer that took too long.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _KEPT = 1 << 17
-"""Answers that are remembered; the oldest go first."""
+"""How many answers are remembered; the oldest are dropped first."""
 
 
 class Flights(Generic[T]):
-    """Answers by key, those that are still sought included. Belongs to one event loop at a time."""
+    """Answers by key, including those still being fetched. Belongs to one event loop at a time."""
 
     def __init__(self, kept: int = _KEPT) -> None:
         self._kept = kept
@@ -27,14 +27,14 @@ class Flights(Generic[T]):
     async def answer(
         self, key: str, seek: Callable[[], Awaitable[T]], budget_s: float | None, otherwise: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the answer, or ``otherwise`` where it takes longer than ``budget_s`` seconds (None: no limit).
+        """Return the answer of ``seek``, or that of ``otherwise`` if ``seek`` takes longer than ``budget_s`` seconds.
 
-        An error of ``seek`` or ``otherwise`` is raised, and remembered by nobody.
+        ``budget_s`` None: no limit. An error of ``seek`` or ``otherwise`` is raised and not remembered.
         """
         if key in self._settled:
             return self._settled[key]
         task = self._task(key, seek)
-        # A caller who goes away takes no answer from the others.
+        # wait() does not cancel the task if this caller is cancelled: others may be waiting for the same answer.
         await asyncio.wait([task], timeout=budget_s)
         if key in self._settled:
             return self._settled[key]
@@ -45,7 +45,7 @@ class Flights(Generic[T]):
         return substitute
 
     async def aclose(self) -> None:
-        """Give up what is sought."""
+        """Cancel everything that is still being fetched."""
         tasks = list(self._under_way.values())
         for task in tasks:
             task.cancel()
@@ -68,7 +68,7 @@ class Flights(Generic[T]):
             self._settle(key, task.result())
 
     def _settle(self, key: str, answer: T) -> T:
-        """Remember the answer unless there is one, and return the one there is."""
+        """Remember the answer unless the key has one already; return the one that is remembered."""
         settled = self._settled.setdefault(key, answer)
         if len(self._settled) > self._kept:
             del self._settled[next(iter(self._settled))]
@@ -76,7 +76,7 @@ class Flights(Generic[T]):
 
 
 class Pace:
-    """Lets a burst of work through one piece at a time, so that an event loop does other things between two pieces."""
+    """Lets a burst of work through one piece at a time, so that the event loop can do other things in between."""
 
     def __init__(self) -> None:
         self._lock = asyncio.Lock()

@@ -1,7 +1,8 @@
-"""When a failing endpoint is left alone, and when it is tried again. Pure: the clock is an argument.
+"""A circuit breaker: stops requests to a failing endpoint, and tries it again later. Pure: the clock is an argument.
 
-Closed: everything is let through. After a number of failures in a row it opens: nothing is let through until the
-cool-down is over. Then it is half open: one request is let through to try, and closes it or opens it again.
+Closed: every request is let through. After a number of failures in a row the breaker opens: no request is let through
+until the cool-down is over. Then it is half open: one request is let through as a trial, which closes the breaker or
+opens it again.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class Breaker:
         return Phase.OPEN if now - self._opened_at < self._cooldown_s else Phase.HALF_OPEN
 
     def admits(self, now: float) -> bool:
-        """Tell whether a request may be made; each one admitted is to be reported by one of the methods below."""
+        """Tell whether a request may be made. Each admitted request must be reported by one of the methods below."""
         phase = self.phase(now)
         if phase is Phase.HALF_OPEN and not self._is_trying:
             self._is_trying = True
@@ -48,18 +49,18 @@ class Breaker:
         return phase is Phase.CLOSED
 
     def succeeded(self) -> None:
-        """An admitted request was answered."""
+        """Report that an admitted request was answered."""
         self._failures = 0
         self._opened_at = None
         self._is_trying = False
 
     def failed(self, now: float) -> None:
-        """An admitted request failed."""
+        """Report that an admitted request failed."""
         self._failures += 1
         self._is_trying = False
         if self._opened_at is not None or self._failures >= self._threshold:
             self._opened_at = now
 
     def abandoned(self) -> None:
-        """An admitted request was given up before it could tell anything."""
+        """Report that an admitted request was cancelled, so that nothing is known about the endpoint."""
         self._is_trying = False

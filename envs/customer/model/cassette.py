@@ -1,7 +1,7 @@
 """The record of what a model said: one SQLite file, which can be played back without the model.
 
-A recording is what was *said* under a key, the template where that was said in the end; so a played run is the
-recorded run to the byte, its failures included. The first recording of a key stays.
+A recording holds what was *said* under a key. If the template was said in the end, it holds the template. So a replayed
+run equals the recorded run byte for byte, including its failures. The first recording of a key is never replaced.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 from ecom_rlve.envs.customer.model.errors import CassetteFileError
 
 _APPLICATION = 0x45524C56
-"""Marks the file as ours."""
+"""SQLite's application id: marks the file as a cassette ("ERLV")."""
 _VERSION = 1
 _TABLE = "CREATE TABLE recordings (key TEXT PRIMARY KEY, text TEXT NOT NULL, outcome TEXT NOT NULL) WITHOUT ROWID"
 _BUSY_S = 30.0
@@ -32,15 +32,15 @@ class CassetteMode(StrEnum):
 
     OFF = "off"
     RECORD = "record"
-    """What it holds is said again; what it lacks is asked for and kept."""
+    """Recorded words are said again; others are requested from the model and recorded."""
     REPLAY = "replay"
-    """What it holds is said again; for what it lacks the template speaks."""
+    """Recorded words are said again; for others the template speaks."""
     REPLAY_OR_FAIL = "replay-or-fail"
-    """What it lacks is an error."""
+    """Recorded words are said again; others are an error."""
 
     @property
     def is_replay(self) -> bool:
-        """No model is asked."""
+        """Whether the model is never asked."""
         return self in (CassetteMode.REPLAY, CassetteMode.REPLAY_OR_FAIL)
 
 
@@ -49,22 +49,22 @@ class Recording(NamedTuple):
 
     text: str
     outcome: str
-    """How it came about; an ``Outcome``, or ``understood``."""
+    """How it came about: an ``Outcome``, or ``understood`` for the topics of a question."""
 
 
 def key_of(content: Mapping[str, Any]) -> str:
-    """Return the key of a request: 32 hex digits, a function of its content as canonical JSON."""
+    """Return the key of a request: 32 hex digits, a hash of its content as canonical JSON."""
     text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 class Cassette:
-    """A file of recordings. Its work is done in a thread of its own, one piece at a time."""
+    """A file of recordings. All access to the file happens in one thread of its own."""
 
     def __init__(self, path: Path, mode: CassetteMode) -> None:
-        """Open the file, or make it where ``mode`` records.
+        """Open the file; create it if ``mode`` records.
 
-        Raises :class:`CassetteFileError` where it is missing, damaged, or no cassette.
+        Raises :class:`CassetteFileError` if it is missing, damaged, or no cassette.
         """
         self.path = path
         self.mode = mode
@@ -76,23 +76,23 @@ class Cassette:
             raise
 
     async def find(self, key: str) -> Recording | None:
-        """Return what was recorded under a key; raises :class:`CassetteFileError` where the file cannot be read."""
+        """Return the recording of a key, None if there is none; raises :class:`CassetteFileError` for a broken file."""
         return await self._later(self._find, key)
 
     async def keep(self, key: str, recording: Recording) -> Recording:
-        """Record unless the key has a recording already; return the one that it has now."""
+        """Record, unless the key has a recording already; return the recording that is kept."""
         return await self._later(self._keep, key, recording)
 
     def dump(self) -> Iterator[str]:
-        """Yield the recordings as JSON lines, in the order of their keys."""
+        """Yield the recordings as JSON lines, ordered by key."""
         rows = self._now(lambda: self._database.execute("SELECT * FROM recordings ORDER BY key").fetchall())
         for key, text, outcome in rows:
             yield json.dumps({"key": key, "text": text, "outcome": outcome}, ensure_ascii=False) + "\n"
 
     def load(self, lines: Iterable[str]) -> int:
-        """Record what :meth:`dump` gave, and return how many recordings were new.
+        """Record the lines of a :meth:`dump`, and return how many recordings were new.
 
-        Raises :class:`CassetteFileError` where a line is no recording, or contradicts one; nothing is kept then.
+        Raises :class:`CassetteFileError` if a line is no recording or contradicts one; then nothing is recorded.
         """
         rows = [_row(number, line) for number, line in enumerate(lines, 1) if line.strip()]
         return self._now(lambda: self._load(rows))
@@ -166,7 +166,7 @@ def _opened(path: Path, mode: CassetteMode) -> sqlite3.Connection:
 
 
 def _require_cassette(path: Path, database: sqlite3.Connection, *, may_make: bool) -> None:
-    """Make the table in an empty file, or require that the file is a sound cassette of this version."""
+    """Create the table in an empty file; otherwise require that the file is a sound cassette of this version."""
     tables = [name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     if not tables and may_make:
         database.execute("PRAGMA journal_mode = WAL")

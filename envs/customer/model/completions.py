@@ -1,4 +1,4 @@
-"""What a model said, out of a chat completion as servers send it: checked, and without thoughts and wrappings."""
+"""Takes a model's words out of a chat completion: checks the completion, removes thoughts, code fence and quotes."""
 
 from __future__ import annotations
 
@@ -21,15 +21,16 @@ class Completion(NamedTuple):
     text: str
     """Without thoughts, surrounding quotes and code fences; never empty."""
     is_whole: bool
-    """False where it was cut off at ``max_tokens``."""
+    """False if it was cut off at ``max_tokens``."""
     tokens: int
-    """Tokens of prompt and answer by the endpoint's own count, 0 where it gives none."""
+    """Tokens of prompt and answer as counted by the endpoint; 0 if it gives no count."""
 
 
 def completion_in(payload: Any) -> Completion:
     """Return the model's words in a chat completion.
 
-    Raises :class:`EndpointAnswerError` where it is none and :class:`EmptyAnswerError` where it holds no words.
+    Raises :class:`EndpointAnswerError` if ``payload`` is no chat completion, and :class:`EmptyAnswerError` if it holds
+    no words.
     """
     try:
         choice = payload["choices"][0]
@@ -71,7 +72,10 @@ def tidied(text: str) -> str:
 
 
 def _unfenced(text: str) -> str:
-    """Return what is inside a code fence around the text, or the text itself; in linear time, unlike a pattern."""
+    """Return what is inside the code fence around a text, or the text itself.
+
+    Takes linear time, which a regular expression would not.
+    """
     if len(text) < 2 * len(_FENCE) or not (text.startswith(_FENCE) and text.endswith(_FENCE)):
         return text
     inner = text[len(_FENCE) : -len(_FENCE)]

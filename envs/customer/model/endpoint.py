@@ -1,7 +1,7 @@
 """A chat endpoint that speaks OpenAI's protocol: vLLM, SGLang, TGI, Ollama, llama.cpp.
 
-One client per event loop, with its connections kept and its concurrency bounded. Every way in which an endpoint can
-fail becomes one of the errors of :mod:`~ecom_rlve.envs.customer.model.errors`; nothing else comes out.
+Connections are kept for each event loop, and the number of concurrent requests is bounded. Every failure of an endpoint
+is raised as one of the errors of :mod:`~ecom_rlve.envs.customer.model.errors`.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from ecom_rlve.envs.customer.model.errors import (
 )
 
 MAX_BYTES = 100_000
-"""Greatest size of an answer's body; more is refused while it arrives."""
+"""Largest body of an answer; a larger one is refused before all of it has arrived."""
 _TOO_MANY_REQUESTS = 429
 _CONNECTIONS = 32
-"""Of one client at most: for each request it looks at all that it has."""
+"""Most connections of one client: for each request its pool looks at all of its connections, so more are too slow."""
 _MODELS, _COMPLETIONS = "models", "chat/completions"
 _PROBE = "Say hello in one short sentence."
 
@@ -53,34 +53,35 @@ class EndpointSettings:
     """Up to and including ``/v1``."""
     model: str
     api_key: str = field(default="", repr=False)
-    """Sent as a bearer token; empty: none is sent."""
+    """Sent as a bearer token; empty: no token is sent."""
     temperature: float = 0.8
     max_tokens: int = 200
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the request, such as ``{"chat_template_kwargs": {"enable_thinking": false}}``."""
     timeout_s: float = 20.0
-    """For one attempt, from its start to the last byte of the answer."""
+    """Seconds for one attempt, from its start to the last byte of the answer."""
     concurrency: int = 64
-    """Requests under way at once, at most."""
+    """Most requests at the same time."""
     attempts: int = 3
-    """For a request that meets no connection, a 429 or a 5xx; other failures are final."""
+    """Most attempts of one request: after a failed connection, a 429 or a 5xx it is repeated; other failures are
+    final."""
     longest_wait_s: float = 2.0
-    """Between two attempts, at most."""
+    """Longest wait between two attempts, in seconds."""
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """What fixes a wording beside model, prompt and seed."""
+        """What determines a wording besides model, prompt and seed."""
         return {"temperature": self.temperature, "max_tokens": self.max_tokens, "extra_body": dict(self.extra_body)}
 
 
 class _Lane(NamedTuple):
-    """What belongs to one event loop."""
+    """The clients of one event loop."""
 
     clients: tuple[httpx.AsyncClient, ...]
     places: asyncio.LifoQueue[httpx.AsyncClient]
-    """A client for each request that may still be made; the one used last, whose connection is open, first."""
+    """One entry for each request that may still start. The client used last comes first: its connection is open."""
     urls: Mapping[str, httpx.URL]
-    """By path: parsing one takes as long as all else of a request."""
+    """Parsed once, by path: parsing a URL takes as long as the rest of a request."""
 
 
 class Endpoint:
@@ -94,8 +95,8 @@ class Endpoint:
         transport: httpx.AsyncBaseTransport | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """``transport`` takes the place of the network, for an application in the same process; ``clock`` is the
-        breaker's, in seconds.
+        """``transport`` replaces the network, for an application in the same process; ``clock``, in seconds, is used by
+        the breaker.
         """
         self.settings = settings
         self._breaker = breaker or Breaker()
@@ -106,7 +107,7 @@ class Endpoint:
     async def complete(self, messages: Sequence[ChatMessage], seed: int) -> Completion:
         """Return the model's answer.
 
-        Raises an :class:`EndpointError`; :class:`BreakerOpenError` at once where too many requests before have failed.
+        Raises an :class:`EndpointError`; raises :class:`BreakerOpenError` at once if too many earlier requests failed.
         """
         if not self._breaker.admits(self._clock()):
             raise BreakerOpenError(f"{self.settings.base_url} failed too often in a row and is left alone for a while")
@@ -145,10 +146,7 @@ class Endpoint:
         return completion_in(payload)
 
     async def probe(self) -> None:
-        """Require that the endpoint answers as it must.
-
-        Raises an :class:`EndpointError` that says what is wrong and what to do about it.
-        """
+        """Send a test request; raises an :class:`EndpointError` that says what is wrong and what to do about it."""
         settings = self.settings
         await self._require_model()
         asked: list[ChatMessage] = [{"role": "user", "content": _PROBE}]
@@ -168,7 +166,7 @@ class Endpoint:
             await asyncio.gather(*(client.aclose() for client in lane.clients))
 
     async def _require_model(self) -> None:
-        """Require that the endpoint is there, takes the key, and knows the model where it lists its models."""
+        """Require that the endpoint is there, accepts the key, and knows the model if it lists its models."""
         try:
             listed: Any = await self._exchange("GET", _MODELS, None)
         except EndpointRefusedError as refusal:
@@ -220,7 +218,7 @@ class Endpoint:
         lane, url = self._lane(), self.settings.base_url
         client = await lane.places.get()
         try:
-            # The client's own timeouts are between bytes; an answer that drips must end too.
+            # The client's own timeouts restart with every byte; this one also ends an answer that arrives byte by byte.
             async with asyncio.timeout(self.settings.timeout_s):
                 raw = await self._read(client, method, lane.urls[path], body)
         except (TimeoutError, httpx.TimeoutException):
@@ -264,7 +262,7 @@ class Endpoint:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Tell whether another attempt may do better."""
+    """Tell whether another attempt may succeed."""
     if isinstance(error, EndpointRefusedError):
         return error.status == _TOO_MANY_REQUESTS or error.status >= 500
     return isinstance(error, EndpointUnreachableError)

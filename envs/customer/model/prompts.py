@@ -1,8 +1,8 @@
-"""What a model is told: who speaks, the message in the template's words, and nothing that is not said.
+"""The prompts: the speaker's manner, the last lines, and the message in the template's words; nothing that is unsaid.
 
-It words anew what is in words already, which models far too small to write from a list of facts can do. A prompt holds
-the episode's content only (acts, persona, last lines), so equal utterances give equal prompts; what is the same in all
-of them comes first, where model servers that keep prefixes read it once.
+The model rewords a text instead of writing one from a list of facts: much smaller models can do that. A prompt depends
+only on the episode's content (acts, persona, last lines), so equal utterances give equal prompts. The part that all
+prompts share comes first, so that model servers with a prefix cache read it once.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ecom_rlve.envs.customer.voice import Line, Utterance
 from ecom_rlve.envs.language.acts import Act, Fact
 
 PROMPT_VERSION = 3
-"""Part of every key of a cassette: changes with the prompts and with the check."""
+"""Part of every key of a cassette; must change whenever the prompts or the check change."""
 
 _LINES = 3
 _LETTERS_PER_LINE = 160
@@ -103,7 +103,7 @@ _BEFORE: tuple[ChatMessage, ...] = (
 
 
 def messages_for(utterance: Utterance) -> list[ChatMessage]:
-    """Return the prompt of an utterance."""
+    """Return the prompt for an utterance."""
     manner = _MANNERS.get(utterance.persona.name, utterance.persona.name)
     values = [passage.text for passage in passages_of(utterance.acts)]
     values += [wanted.exactly for act in utterance.acts for wanted in wanted_of(act.mentions)]
@@ -112,14 +112,14 @@ def messages_for(utterance: Utterance) -> list[ChatMessage]:
 
 
 def retry_of(messages: Sequence[ChatMessage], explanation: str) -> list[ChatMessage]:
-    """Return the prompt of a second try."""
+    """Return the prompt for a second try."""
     *before, last = messages
     again = f"Your first try could not be used. This time: {explanation}.\n{last['content']}"
     return [*before, {"role": last["role"], "content": again}]
 
 
 def acts_as_json(acts: Sequence[Act]) -> list[dict[str, Any]]:
-    """Return what acts say as plain data, for a key."""
+    """Return the content of acts as plain data, for the key of a cassette."""
     return [
         {
             "kind": act.kind,

@@ -1,6 +1,7 @@
-"""What a free-text question is about, where the deterministic matcher sees no topic: a model may point, and only that.
+"""Finds the topic of a free-text question with a model, if the deterministic reader finds none.
 
-It chooses among names that it is given. Its answer is recorded like a wording, and anything but such a choice is none.
+The model may only choose among names that it is given; any other answer counts as no topic. Its answer is recorded like
+a wording.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ecom_rlve.envs.customer.model.errors import EndpointError, MissingRecording
 from ecom_rlve.envs.customer.model.prompts import PROMPT_VERSION
 
 MOST_TOPICS = 3
-"""Topics of one question at most, as many as the customer answers."""
+"""Most topics of one question: the customer answers no more."""
 _OUTCOME = "understood"
 _LETTERS = 600
 _SYSTEM = (
@@ -27,11 +28,11 @@ _SYSTEM = (
 
 
 class Understanding:
-    """Points to the topics of questions."""
+    """Finds the topics of questions."""
 
     def __init__(self, endpoint: Endpoint, cassette: Cassette | None = None, budget_s: float | None = 10.0) -> None:
-        """``endpoint`` is never asked where ``cassette`` is only played; ``budget_s`` is how long one question is
-        waited for, in seconds.
+        """``endpoint`` is never asked if ``cassette`` only replays; ``budget_s`` is the longest wait for one question,
+        in seconds.
         """
         self._endpoint = endpoint
         self._cassette = cassette
@@ -41,8 +42,8 @@ class Understanding:
     async def topics(self, question: str, topics: Mapping[str, str], seed: int) -> tuple[str, ...]:
         """Return up to three names of ``topics`` (name → what a person calls it) that the question asks about.
 
-        Empty where there is none, or where no proper answer was to be had. Raises :class:`MissingRecordingError` where
-        the cassette must hold the answer and does not.
+        Empty if there is none, or if the model gave no valid answer. Raises :class:`MissingRecordingError` if the
+        cassette must hold the answer and does not.
         """
         messages = _messages(question, topics)
         settings = self._endpoint.settings
@@ -64,7 +65,7 @@ class Understanding:
         )
 
     async def aclose(self) -> None:
-        """Give up what is under way."""
+        """Cancel pending questions."""
         await self._flights.aclose()
 
     async def _found(self, key: str, messages: list[ChatMessage], names: Sequence[str], seed: int) -> tuple[str, ...]:
@@ -89,7 +90,7 @@ class Understanding:
 
 
 def chosen(text: str, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that a model's answer chooses: a JSON array of one to three different ones; else none."""
+    """Return the names in a model's answer: a JSON array of one to three different names; empty for anything else."""
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):

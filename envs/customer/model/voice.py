@@ -1,8 +1,8 @@
-"""A voice that lets a language model word the acts, and says the template where its words do not pass.
+"""A voice that lets a language model word the acts, and says the template text if the model's words do not pass.
 
-What is said under a key (model, prompt, parameters, acts, seed) is said once: the first words that anyone hears stay,
-in this process and in the cassette, so that the episodes of a group meet the same customer. That holds for a template
-that had to stand in because the model took too long, too.
+The first words said under a key (model, prompt, parameters, acts, seed) are kept, in this process and in the cassette,
+so that the episodes of a group meet the same customer. That also holds if the template was said because the model took
+too long.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ _BY_ERROR: tuple[tuple[type[EndpointError], Outcome], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class VoiceSettings:
-    """How long a model's words are waited for, and what happens without them."""
+    """How long to wait for a model's words, and what to do without them."""
 
     opening_budget_s: float | None = 5.0
-    """Seconds that an opening is waited for, the second try included; None: as long as it takes."""
+    """Longest wait for an opening in seconds, including a second try; None: no limit."""
     reply_budget_s: float | None = 60.0
     """The same for every other utterance."""
     falls_back: bool = True
-    """False: an endpoint that fails is an error instead of the template. Words that do not pass are replaced by the
-    template in any case."""
+    """True: if the endpoint fails, the template is said. False: that is an error. Words that do not pass the check are
+    replaced by the template in both cases."""
 
 
 @dataclass(slots=True)
@@ -53,20 +53,20 @@ class Tally:
     """What a voice has done so far."""
 
     outcomes: Counter[Outcome] = field(default_factory=Counter)
-    """Utterances by how they came about."""
+    """Number of utterances by how they came about."""
     requests: int = 0
-    """Completions that the endpoint gave."""
+    """Number of completions that the endpoint gave."""
     tokens: int = 0
-    """Tokens of prompts and answers by the endpoint's own count."""
+    """Tokens of prompts and answers as counted by the endpoint."""
 
 
 class ModelVoice:
-    """Words by a model, checked."""
+    """Says a model's words if they pass the check, else the template text."""
 
     def __init__(
         self, endpoint: Endpoint, cassette: Cassette | None = None, settings: VoiceSettings | None = None
     ) -> None:
-        """``endpoint`` is never asked where ``cassette`` is only played; its settings make the keys."""
+        """``endpoint`` is never asked if ``cassette`` only replays; but its settings are part of the keys."""
         self.tally = Tally()
         self._endpoint = endpoint
         self._cassette = cassette
@@ -82,11 +82,11 @@ class ModelVoice:
         return spoken
 
     async def prepare(self, utterance: Utterance) -> None:
-        """Have the words ready of an utterance; see :class:`~ecom_rlve.envs.customer.voice.Voice`."""
+        """Make the words of an utterance in advance; see :class:`~ecom_rlve.envs.customer.voice.Voice`."""
         await self._within(None, utterance)
 
     async def aclose(self) -> None:
-        """Give up what is under way, and close connections and cassette."""
+        """Cancel pending requests, and close connections and cassette."""
         await self._flights.aclose()
         await self._endpoint.aclose()
         if self._cassette is not None:
@@ -111,7 +111,7 @@ class ModelVoice:
         return key_of(content), messages
 
     async def _found(self, key: str, messages: list[ChatMessage], utterance: Utterance) -> Spoken:
-        """Return what was recorded, or ask the model and record what is said."""
+        """Return the recorded words, or ask the model and record what is said."""
         cassette = self._cassette
         if cassette is None:
             return await self._worded(messages, utterance)
@@ -131,7 +131,7 @@ class ModelVoice:
         return await self._recorded(key, spoken, utterance)
 
     async def _recorded(self, key: str, spoken: Spoken, utterance: Utterance) -> Spoken:
-        """Record what is said unless another process was first; return what is recorded."""
+        """Record what is said, unless another process was first; return what is recorded."""
         if self._cassette is None or self._cassette.mode is not CassetteMode.RECORD:
             return spoken
         return _replayed(await self._cassette.keep(key, Recording(*spoken)), utterance)
@@ -152,7 +152,7 @@ class ModelVoice:
         return Spoken(utterance.template_text, finding.outcome)
 
     async def _tried(self, messages: list[ChatMessage], utterance: Utterance) -> tuple[str, Finding | None]:
-        """Ask the model once and return its words with what is wrong with them."""
+        """Ask the model once; return its words and why they do not pass, None if they do."""
         await self._pace.turn()
         try:
             completion = await self._endpoint.complete(messages, utterance.seed)
@@ -168,7 +168,7 @@ class ModelVoice:
 
 
 def _replayed(recording: Recording, utterance: Utterance) -> Spoken:
-    """Return what a recording says; words of a model pass the check again, since anyone may have written the file."""
+    """Return the words of a recording. A model's words are checked again, because anyone may have written the file."""
     outcome = Outcome(recording.outcome)
     if outcome.is_fallback or recording.text == utterance.template_text:
         return Spoken(utterance.template_text, outcome)

@@ -1,4 +1,4 @@
-"""BUNDLE, bundle planning: one product for everything that a project needs, within a budget (SPEC §6)."""
+"""BUNDLE, bundle planning: one product for each kind of thing that a project needs, within a budget (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _REACTED_TO = 3
-"""Proposed products that the customer looks at (SPEC §2.2)."""
+"""Number of proposed products that the customer reacts to (SPEC §2.2)."""
 
 _BRIEF = (
     "The customer has a project that needs {count} different kinds of things. Find out which, what each of them must "
@@ -159,7 +159,7 @@ def _ids(answer: Answer | None) -> list[str]:
 
 
 def _rows(world: World, ids: Sequence[str]) -> list[int | None]:
-    """Return the row of each id, None for an id that no product has."""
+    """Return the row of each id; None for an id that no product has."""
     return [_row(world, product_id) for product_id in ids]
 
 
@@ -171,19 +171,19 @@ def _row(world: World, product_id: str) -> int | None:
 
 
 def _cost(world: World, rows: Sequence[int | None]) -> int:
-    """Return what the products cost together, each as often as it is named; a price that nobody knows adds nothing."""
+    """Return the total price in cents, each product counted as often as it is listed; unknown prices count as 0."""
     prices = world.shop.catalog.column("price").values[[row for row in rows if row is not None]]
     return int(np.nansum(prices))
 
 
 def _slots_met(world: World, goal: BundleGoal, rows: Sequence[int | None]) -> int:
-    """Return how many needs one of the products meets; kinds differ, so that a product meets one need at most."""
+    """Return how many needs are met by one of the products. Needs differ in kind: a product meets at most one."""
     given = [row for row in rows if row is not None]
     return sum(any(is_acceptable(world, need, row) for row in given) for need in goal.needs)
 
 
 def _is_missed(intent: Intent[BundleGoal], slot: Slot, rows: Sequence[int]) -> bool:
-    """Tell whether one of the products is of the kind that a wish is about and does not meet it."""
+    """Tell whether one of the products is of the kind that a slot is about but does not meet it."""
     if slot.item == PROJECT:
         return False
     catalog, kind = intent.world.shop.catalog, intent.goal.needs[slot.item - 1].category

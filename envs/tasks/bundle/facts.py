@@ -1,8 +1,8 @@
-"""What a customer with a project can say.
+"""The facts that a customer with a project can tell.
 
-Item 0 is the project itself, the others are the kinds of things that it needs. What the whole project needs and may
-cost are facts of the project; what a thing should be like is a fact of that kind. A kind that goes unmentioned takes
-its wishes along, and a wish that is told tells of its kind.
+Item 0 is the project itself; the other items are the kinds of things that it needs. Which kinds it needs and what it
+may cost are facts of item 0; what a thing should be like is a fact of its kind's item. If a kind is left out of the
+first message, so are its wishes, and telling one of its wishes also tells that it is needed.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 
 PROJECT = 0
-"""The item that is the project itself."""
+"""Position of the item that is the project itself."""
 
 _WHICH = ("which", "what", "which other", "what other", "any other", "other", "further", "additional", "more")
 _THINGS = ("things", "items", "products", "categories", "articles", "pieces")
@@ -55,21 +55,21 @@ WISH = SlotKind(
         "look for in", "matters to you", "important to you", "should it be like", "should they be like",
     ),
 )  # fmt: skip
-"""Names what a customer wants of a thing, whatever attribute it is about."""
+"""A question for it names no attribute: it asks for any wish about a thing."""
 
 
 def need_fact(singular: str) -> Fact:
-    """Return the fact that the project needs such a thing."""
+    """Return the fact that the project needs a thing of this kind."""
     article = "an" if singular[:1].casefold() in tuple("aeiou") else "a"
     return Fact(NEED.name, Constraint(NEED.name, Op.EQ, singular), kind=NEED, spelled=f"{article} {singular}")
 
 
 def budget_fact(cents: int) -> Fact:
-    """Return the fact that all of it together may cost so much, in integer cents."""
+    """Return the fact that all things together may cost at most so many cents."""
     return Fact(BUDGET.name, Constraint("price", Op.AT_MOST, cents), kind=BUDGET)
 
 
 def wish_fact(constraint: Constraint) -> Fact:
-    """Return the fact that a thing should meet a condition on an attribute of the catalog."""
+    """Return the fact that a thing should meet a constraint on an attribute of the catalog."""
     attribute = ATTRIBUTES.get(constraint.attribute)
     return Fact(WISH.name, constraint, attribute.unit if attribute else "")

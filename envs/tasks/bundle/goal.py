@@ -9,7 +9,7 @@ from ecom_rlve.envs.tasks.bundle.needs import Need
 from ecom_rlve.envs.tasks.bundle.projects import Project
 
 _SLACK_UNIT = 10**6
-"""The exponential is rounded to so many parts, so that no machine's last digit counts."""
+"""The exponential is rounded to multiples of 1 / ``_SLACK_UNIT``, so that all machines get the same budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,12 +23,12 @@ class BundleGoal:
 
 
 def needs_at(d: int) -> int:
-    """Number of kinds that a project needs: min(6, 2 + d // 3) (SPEC §3)."""
+    """Return the number of kinds that a project needs: min(6, 2 + d // 3) (SPEC §3)."""
     return min(6, 2 + d // 3)
 
 
 def wishes_at(m: int) -> int:
-    """Number of wishes for each kind, given the axis of constraints: m // 3, which is none below d = 2.
+    """Return the number of wishes for each kind, given axis 1: m // 3, which is 0 below d = 2.
 
     >>> [wishes_at(m) for m in (2, 3, 5, 6, 8)]
     [0, 1, 1, 2, 2]
@@ -37,9 +37,9 @@ def wishes_at(m: int) -> int:
 
 
 def budget_for(cover: int, d: int) -> int:
-    """Return what may be spent where the cheapest acceptable products cost ``cover``: that and e^(-d/6) of it more.
+    """Return the budget: ``cover``, the cost of the cheapest acceptable products, and e^(-d/6) of it more.
 
-    Integer cents. The exponential is rounded to a millionth first, so that no machine's last digit counts.
+    Both in integer cents. The exponential is rounded to a millionth first, so that all machines get the same budget.
 
     >>> budget_for(10_000, 0), budget_for(10_000, 6), budget_for(10_000, 12)
     (20000, 13678, 11353)

@@ -1,4 +1,4 @@
-"""What a project needs: kinds of things with what is required of each, and which products will do."""
+"""What a project needs: kinds of things, the requirements for each, and which products meet them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ecom_rlve.streams import in_random_order
 
 _REDRAWS = 50
 _REDRAWS_OF_THEMES = 25
-"""Redraws after which any kinds will do: small catalogs have few products in a split."""
+"""After so many redraws any kinds are taken: in a small catalog a theme may have too few products of the split."""
 _TRIES = 64
 
 
@@ -30,13 +30,13 @@ class Need:
 
     category: str
     wishes: tuple[Constraint, ...]
-    """Conditions that every acceptable product meets, beside being in stock at a known price."""
+    """Conditions that every acceptable product meets, besides being in stock at a known price."""
     cheapest: int
-    """Row of the cheapest acceptable product at the outset."""
+    """Row of the cheapest acceptable product at the start."""
 
 
 def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[Project, list[tuple[str, int]], int]:
-    """Return a project, ``count`` of its kinds with a product of the split each, and the number of redraws."""
+    """Return a project, ``count`` of its kinds, each with a product of the split, and the number of redraws."""
     choices = projects(shop, count)
     redraws = 0
     while choices and redraws < _REDRAWS:
@@ -58,7 +58,7 @@ def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[P
 
 
 def _anchor(shop: Shop, kind: str, rng: Generator, split: Split) -> int | None:
-    """Return a random product of the kind that could be recommended, of the split; None where 64 tries find none."""
+    """Return a random product of a kind that is on offer and in the split; None if 64 tries find none."""
     rows, places = shop.aisle(kind).rows, offered(shop, kind)
     tried = (int(rows[places[at]]) for at in rng.integers(len(places), size=_TRIES).tolist())
     return next((row for row in tried if split_of(shop.catalog.titles[row]) == split), None)
@@ -74,14 +74,14 @@ def draw_need(shop: Shop, kind: str, anchor: int, count: int, rng: Generator) ->
 
 
 def acceptable(world: World, need: Need) -> NDArray[np.int32]:
-    """Return the products that meet a need as the store stands, cheapest first."""
+    """Return the products that meet a need and have not sold out, cheapest first."""
     aisle = world.shop.aisle(need.category)
     rows = aisle.rows[all_satisfied(aisle, need.wishes, offered(world.shop, need.category))]
     return np.asarray(rows[~np.isin(rows, list(world.sold_out))] if world.sold_out else rows)
 
 
 def is_acceptable(world: World, need: Need, row: int) -> bool:
-    """Tell whether a product meets a need as the store stands."""
+    """Tell whether a product meets a need and has not sold out."""
     catalog = world.shop.catalog
     return (
         catalog.category_of(row).name == need.category

@@ -1,4 +1,4 @@
-"""How a customer of BUNDLE opens."""
+"""The opening of BUNDLE."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _OPENING = bank(
         "I'm {plan}, and I can't wait to have the {project} complete!",
     ),
 )
-"""The essential: what the customer is up to."""
+"""The essential part: what the customer is doing."""
 
 
 def opening(intent: Intent[BundleGoal], said: Collection[Slot]) -> Act:
@@ -34,7 +34,7 @@ def opening(intent: Intent[BundleGoal], said: Collection[Slot]) -> Act:
     mentions = []
     for item, subject in enumerate(intent.subjects):
         facts = facts_of_item(intent.slots, item, said)
-        # The project comes first in any case: with it, every sentence says what it is about.
+        # The project is always mentioned: with two or more mentions every sentence names what it is about.
         if facts or item == PROJECT:
             mentions.append(Mention(subject.singular, subject.plural, facts))
     places = (("plan", project.plan), ("project", project.name))

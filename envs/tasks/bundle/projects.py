@@ -1,8 +1,8 @@
 """Projects that a shop can furnish: named sets of kinds of things that are bought together.
 
-Curated themes (``data/projects.json``) name kinds by the end of what a catalog may call them ("lamp" is found in "desk
-lamps"). A catalog's departments are projects too, so that every catalog has some; one of everything serves where
-neither has enough kinds.
+Curated themes (``data/projects.json``) name kinds by the last words of a category ("lamp" matches "desk lamps"). The
+departments of a catalog are projects too, so that every catalog has some. If neither has enough kinds, there is one
+project with all kinds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ecom_rlve.catalog.shop_words.inflection import singular
 from ecom_rlve.envs.world.shop import Shop
 
 LEAST_OF_A_KIND = 6
-"""Products in stock at a known price that a category needs to serve as a kind of thing."""
+"""Products in stock at a known price that a category must have to be a kind of thing."""
 _AT_ONCE = 1 << 18
-"""Products that are counted together."""
+"""Number of products that are counted at once, to save memory."""
 _ALL = slice(None)
 
 
@@ -41,15 +41,15 @@ class Project:
 
 
 def offered(shop: Shop, kind: str) -> NDArray[np.integer]:
-    """Return the places in its aisle of a category's products in stock at a known price, cheapest first, ties by row.
+    """Return the places, in its aisle, of a category's products on offer, cheapest first, ties by row.
 
-    Not to be written to.
+    On offer: in stock at a known price. The array must not be written to.
     """
     return shop.cache.get(("offered", kind), lambda: _offered(shop, kind), lambda places: places.nbytes)
 
 
 def are_offered(products: Columns, rows: slice = _ALL) -> NDArray[np.bool_]:
-    """Tell of the products in columns, or of some of them, which are in stock at a known price."""
+    """Tell for each product, or for those at ``rows``, whether it is in stock at a known price."""
     price = products.column("price")
     can_buy = (products.column("stock").values[rows] > 0) & (price.values[rows] > 0)
     is_vague = price.is_floor
@@ -69,7 +69,7 @@ def _offered(shop: Shop, kind: str) -> NDArray[np.integer]:
 
 
 def usable_kinds(shop: Shop) -> tuple[str, ...]:
-    """Return the leaf categories that can serve as a kind of thing, in name order; made once."""
+    """Return the leaf categories that can be a kind of thing, in name order; made once."""
     return shop.derive(_usable_kinds)
 
 
@@ -84,9 +84,9 @@ def _usable_kinds(shop: Shop) -> tuple[str, ...]:
 
 
 def projects(shop: Shop, least: int) -> tuple[Project, ...]:
-    """Return the themes and departments that have at least ``least`` kinds in the shop, else its one mixed project.
+    """Return the themes and departments with at least ``least`` kinds; if there are none, the mixed project.
 
-    None where the whole shop has fewer. Made once.
+    Empty if the whole shop has fewer kinds. Made once.
     """
     return shop.derive(_projects, least)
 
@@ -102,12 +102,12 @@ def _all_projects(shop: Shop) -> list[Project]:
 
 
 def mixed_project(shop: Shop) -> Project:
-    """Return the project to which every kind in the shop belongs."""
+    """Return the project with all kinds of the shop."""
     return Project("mixed shopping list", "working through a mixed shopping list", usable_kinds(shop))
 
 
 def _project(name: str, plan: str, categories: Iterable[Category]) -> Project:
-    """Return a project without the kinds that its own words would give away."""
+    """Return a project without the kinds that its own name or plan mentions."""
     words = f"{name} {plan}"
     kinds = (kind.name for kind in categories if kind.singular not in words and kind.plural not in words)
     return Project(name, plan, tuple(kinds))

@@ -13,10 +13,10 @@ from ecom_rlve.envs.world.stockout import TOGETHER, StockoutPlan
 
 
 class BundleStockout(Stockout[BundleGoal]):
-    """A product sells out; the customer leaves it to the agent to take the next best."""
+    """A product sells out; the customer leaves the replacement to the agent."""
 
     def sell(self, intent: Intent[BundleGoal]) -> None:
-        """Let things sell out, after tool results that showed something new or changed the cart."""
+        """Let products sell out if it is time for it."""
         plan, goal, world = self.plan, intent.goal, intent.world
         need = goal.needs[plan.item - 1]
         if plan.fired:
@@ -34,7 +34,7 @@ class BundleStockout(Stockout[BundleGoal]):
         fitting.sort(key=lambda row: (price[row], row))
         if not fitting:
             return
-        # What no right answer could hold sells out first, and the best alternative last.
+        # Products that are in no right answer sell out first; the best alternative is kept.
         unwanted = [row for row in others if row not in fitting]
         gone = [*unwanted, fitting[0]] if len(unwanted) >= TOGETHER else others
         plan.sell_products(world, need.cheapest, gone, keep=fitting[0])

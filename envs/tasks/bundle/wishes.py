@@ -1,4 +1,4 @@
-"""Wishes that a product meets: conditions a customer may have for a kind of thing, each one sayable and filterable."""
+"""Wishes for a kind of thing: constraints that a given product meets, easy to say and supported by search filters."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from ecom_rlve.envs.world.shop import Shop
 
 _BOUNDS = {"at_most": Op.AT_MOST, "at_least": Op.AT_LEAST}
 _LEAST_LEFT = 3
-"""Products that a telling wish leaves to choose from."""
+"""A selective wish leaves at least so many products."""
 _MOST_LEFT = 0.75
-"""Share of the products that a telling wish leaves at most."""
+"""A selective wish leaves at most this share of the products."""
 
 
 def draw_wishes(
     shop: Shop, row: int, aisle: Aisle, among: NDArray[np.bool_], count: int, rng: Generator
 ) -> tuple[tuple[Constraint, ...], NDArray[np.bool_]]:
-    """Return ``count`` different conditions that a product meets, and which products meet them all.
+    """Return ``count`` different constraints that a product meets, and which products meet them all.
 
-    ``among`` tells which products of its aisle there are to choose from. Conditions that leave some of them, but not
-    most, come first; attributes come in an order that does not depend on ``count``. There are fewer where so much is
-    not known of the product.
+    ``among`` tells which products of the aisle count. Selective wishes come first: they leave some of these products
+    but not most. The order of attributes does not depend on ``count``. If too little is known about the product, there
+    are fewer constraints.
     """
     wishes: list[Constraint] = []
     others: list[Constraint] = []
@@ -49,9 +49,9 @@ def draw_wishes(
 
 @lru_cache(maxsize=4096)
 def conditions(shop: Shop, row: int) -> tuple[Constraint, ...]:
-    """Return what could be said of a product: words of its card, and its numbers as bounds in their natural direction.
+    """Return the possible wishes: words of the product's card, and its numbers as bounds in their natural direction.
 
-    The attribute in which its category comes in variants says nothing of the product.
+    The attribute in which its category comes in variants is left out: it does not describe the product.
     """
     card = shop.card(row)
     found = []
@@ -67,5 +67,5 @@ def conditions(shop: Shop, row: int) -> tuple[Constraint, ...]:
 
 
 def is_sayable(number: float) -> bool:
-    """Tell whether a number has at most one decimal, as people say them."""
+    """Tell whether a number has at most one decimal, as in speech."""
     return number * 10 == int(number * 10)

@@ -23,7 +23,7 @@ from ecom_rlve.streams import in_random_order, stream
 
 _TRIAL_DRAWS = 40
 _LEAST_OF_A_KIND = 6
-"""Products that a category needs to serve as a kind of item."""
+"""Products that a category must have to be a kind of item."""
 _REDRAWS = 50
 _MOST_UNITS = 4
 
@@ -41,28 +41,28 @@ class WantedItem:
 
 @dataclass(frozen=True, slots=True)
 class CartGoal:
-    """What the cart must hold, item by item; None for one the customer has decided to leave out."""
+    """What the cart must hold, item by item; None for an item that the customer has decided to leave out."""
 
     items: tuple[WantedItem | None, ...]
 
 
 def variant_probability(d: int) -> float:
-    """Probability that an item is wanted in one variant: σ((d - 2) / 1.5) (SPEC §3)."""
+    """Return the probability that an item is wanted in a certain variant: σ((d - 2) / 1.5) (SPEC §3)."""
     return logistic((d - 2) / 1.5)
 
 
 def many_probability(d: int) -> float:
-    """Probability that an item is wanted more than once: min(0.5, 0.1·d) (SPEC §3)."""
+    """Return the probability that more than one unit is wanted: min(0.5, 0.1·d) (SPEC §3)."""
     return min(0.5, 0.1 * d)
 
 
 def items_at(d: int) -> int:
-    """Number of wanted products: min(5, 1 + d // 3) (SPEC §3)."""
+    """Return the number of wanted products: min(5, 1 + d // 3) (SPEC §3)."""
     return min(5, 1 + d // 3)
 
 
 def most_items(shop: Shop) -> int:
-    """Return how many products of different kinds can be wanted together: each of some trial draws finds so many."""
+    """Return how many products of different kinds can be wanted together: the most that all of 40 trial draws find."""
     most, kinds = 0, len(shop.kinds(_LEAST_OF_A_KIND))
     while most < min(items_at(MAX_DIFFICULTY), kinds):
         try:

@@ -17,14 +17,14 @@ from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.world import World
 
 _LEAVE_OUT = 0.25
-"""Chance that the customer would rather do without than take another, where more than two items are wanted."""
+"""Probability that the customer leaves the item out instead of replacing it, if more than two items are wanted."""
 
 
 class CartStockout(Stockout[CartGoal]):
-    """A product, or variants of one, sell out; the customer says what to take instead."""
+    """Products, or variants of a product, sell out; the customer says what to take instead."""
 
     def sell(self, intent: Intent[CartGoal]) -> None:
-        """Let things sell out, after tool results that showed something new or changed the cart."""
+        """Let things sell out if it is time for it."""
         plan, world = self.plan, intent.world
         if plan.fired:
             return
@@ -33,7 +33,7 @@ class CartStockout(Stockout[CartGoal]):
         rows = _unreserved(world, plan.reserved) if hit is None else [hit.row]
         if plan.kind == "variant":
             for row in rows:
-                # Of a wanted product of which any variant counts, the one that is taken unasked stays.
+                # If any variant of a wanted product counts, keep the first: it is what cart_add takes by default.
                 wanted = (items[row].variant or world.variants(row)[0]) if row in items else None
                 plan.sell_variants(world, row, wanted)
         else:
@@ -50,12 +50,12 @@ class CartStockout(Stockout[CartGoal]):
         return item.row in seen or (item.variant is not None and item.variant.id in seen)
 
     def missing(self, intent: Intent[CartGoal]) -> int | None:  # noqa: ARG002 - the protocol's
-        """Return the wanted item that has sold out and that the customer must replace, None where there is none."""
+        """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
         plan = self.plan
         return plan.item if plan.fired and plan.hits and not plan.is_settled else None
 
     def settled(self, intent: Intent[CartGoal], item: int) -> Change:
-        """Return what the customer settles for instead of a missing item."""
+        """Return what the customer wants instead of a missing item."""
         plan, wanted, subject = self.plan, intent.goal.items[item], intent.subjects[item]
         assert wanted is not None
         mention = Mention(subject.singular, subject.plural)
@@ -80,7 +80,10 @@ def _changed(
     keep: tuple[str, ...] | None,
     fact: Fact | None = None,
 ) -> Change:
-    """Return another wish in an item's place; of its slots only those named in ``keep`` (None: all) stay valid."""
+    """Return the change that replaces an item by ``wanted``.
+
+    Of the item's slots only those named in ``keep`` (None: all) remain; ``fact`` is added if it is given.
+    """
     items = list(intent.goal.items)
     items[item] = wanted
     slots = []
@@ -106,7 +109,7 @@ def draw_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> 
 
 
 def _unreserved(world: World, reserved: frozenset[str]) -> list[int]:
-    """Return what was shown, without kinds that other intents are about."""
+    """Return the shown products, without those of kinds that other intents are about."""
     category_of = world.shop.catalog.category_of
     return [row for row in world.shown if category_of(row).name not in reserved] if reserved else list(world.shown)
 
@@ -120,9 +123,9 @@ def _first_of_kinds(world: World, rows: Iterable[int]) -> list[int]:
 
 
 def _shown_of_kind(intent: Intent[CartGoal], row: int) -> tuple[int | None, list[int]]:
-    """Return the wanted row of a row's kind, and the shown products of that kind that could replace it.
+    """Return the wanted product of ``row``'s kind, if any, and the shown products of that kind that could replace it.
 
-    The latter are unwanted, in stock, in no cart, and told apart by their titles.
+    The latter are unwanted, in stock, not in the cart, and have different titles.
     """
     world = intent.world
     catalog, codes = world.shop.catalog, world.shop.catalog.category_codes

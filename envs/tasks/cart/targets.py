@@ -1,4 +1,4 @@
-"""Drawing products that could be wanted."""
+"""Draws products that a customer could want."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _TRIES = 64
 
 
 def eligible_row(shop: Shop, kind: str, rng: Generator, split: Split | None, least_stock: int) -> int | None:
-    """Return a random product of a leaf category that could be wanted, None where 64 tries find none.
+    """Return a random product of a leaf category that could be wanted; None if 64 tries find none.
 
-    It has at least ``least_stock`` units, its title is silent on its category's variant attribute, and it belongs to
-    the split (None: any).
+    It has at least ``least_stock`` units in stock, its title does not name a value of its category's variant attribute,
+    and it belongs to ``split`` (None: any).
     """
     rows = shop.catalog.rows_of_category(kind)
     stock = shop.catalog.column("stock").values

@@ -1,4 +1,4 @@
-"""The visit history: families of three lookalikes, in which a target is no oddity (SPEC §6, CART)."""
+"""The visit history: families of three similar products, so that a target does not stand out (SPEC §6, CART)."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ecom_rlve.streams import in_random_order
 
 _FAMILY = 3
 _HELD = 0.5
-"""Probability that a target's family holds it."""
+"""Probability that the family made for a target holds it."""
 _TRIES = 40
 
 
 def families(targets: int) -> int:
-    """Return how many families a history has: max(4, 2n + 2), at least half of them without a target."""
+    """Return the number of families in a history: max(4, 2n + 2), so that at least half have no target."""
     return max(4, 2 * targets + 2)
 
 
 def candidates(targets: int) -> float:
-    """Return 1 / (the probability that an entry picked blindly is the target of a history that may hold it)."""
+    """Return the inverse of the probability that an entry picked at random is the wanted one."""
     return families(targets) * _FAMILY / _HELD
 
 
@@ -33,9 +33,9 @@ def draw_history(
 ) -> tuple[int, ...]:
     """Return the rows of a visit history in the order shown.
 
-    One family per target (a row and its category), holding it with probability ½, and others without a target.
-    ``kinds`` are the categories that families may have; ``pick(category)`` returns a random eligible row, the same way
-    for every family. A family is smaller where its kind has too few distinct rows.
+    There is one family for each target (row, category), which holds the target with probability ½, and there are others
+    without a target. ``kinds`` are the categories for the others. ``pick(category)`` returns a random eligible row, in
+    the same way for all families. A family is smaller if its category has too few different rows.
     """
     taken = {row for row, _ in targets}
     strangers = families(len(targets)) - len(targets)

@@ -1,1 +1,1 @@
-"""JOURNEY: several errands in one conversation."""
+"""JOURNEY: several intents in one conversation."""

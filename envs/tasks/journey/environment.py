@@ -1,4 +1,4 @@
-"""JOURNEY: two to five different errands in one conversation over one world (SPEC §6)."""
+"""JOURNEY: two to five different intents in one conversation, in one world (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 MEMBERS: tuple[Environment, ...] = (BUNDLE, CART, PD, POLICY, RETURN, STATUS, SUB)
-"""What a journey is made of, in the order of their ids. Another member is another version."""
+"""The environments whose intents a journey combines, ordered by id. A change of members needs a new version."""
 _REDRAWS = 50
 _BRIEF = (
     "The customer has several things to settle, one after another, and may jump to the next before one is done. Settle "
@@ -51,7 +51,7 @@ class JourneyAnswer(Answer):
         return self.intent.upper().removeprefix("E_") == env_id
 
     def own(self, model: type[Own]) -> Own | None:
-        """Return the answer as an environment takes it; None where it lacks what that needs."""
+        """Return the answer in the form that a member takes; None if it does not fit that form."""
         given = self.model_dump(exclude_none=True)
         try:
             return model.model_validate({name: given[name] for name in model.model_fields if name in given})
@@ -60,7 +60,7 @@ class JourneyAnswer(Answer):
 
 
 def intents_at(d: int) -> int:
-    """Number of intents: min(5, 2 + d // 4) (SPEC §3)."""
+    """Return the number of intents: min(5, 2 + d // 4) (SPEC §3)."""
     return min(5, 2 + d // 4)
 
 
@@ -95,7 +95,7 @@ class JourneyEnvironment(Environment):
         drawn, redraws = _drawn_apart(chosen, world, streams)
         intents = tuple(intent for each in chosen for intent in drawn[each.about.id].intents)
         for intent, switch in zip(intents, switches, strict=True):
-            # What the customer's draws come from does not depend on how often the goal was drawn.
+            # The customer's own draws must not depend on how often the goal was redrawn.
             intent.streams = streams.family(intent.errand.about.id)
             intent.is_interrupted = switch < world.axes.p_switch
             if intent.stockout is not None:
@@ -106,9 +106,10 @@ class JourneyEnvironment(Environment):
 
 
 def _drawn_apart(chosen: list[Environment], world: World, streams: Streams) -> tuple[dict[str, Scenario], int]:
-    """Return a scenario for each errand, no two about the same kind of thing, and the number of redraws.
+    """Return a scenario for each chosen environment, no two about the same kind of thing, and the number of redraws.
 
-    An environment that takes products off the shelves is drawn before the others: what it takes, none of them wants.
+    Environments that make products sold out from the start are drawn first, so that none of the others wants these
+    products.
     """
     drawn: dict[str, Scenario] = {}
     taken: set[str] = set()

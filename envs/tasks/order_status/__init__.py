@@ -1,1 +1,1 @@
-"""STATUS: tell where an order is."""
+"""STATUS: find an order and tell its status."""

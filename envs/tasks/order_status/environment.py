@@ -64,7 +64,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
         return single(intent_in(self, world, streams))
 
     def review(self, intent: Intent[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
-        # The customer knows neither the order's id nor how it stands, so nothing the agent says can be judged by them.
+        # The customer knows neither the order's id nor its status, so they cannot judge what the agent says.
         return Review()
 
     def verify(self, intent: Intent[StatusGoal], answer: Answer | None) -> Verdict:

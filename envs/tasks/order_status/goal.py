@@ -1,4 +1,4 @@
-"""What a STATUS episode is about: an order, and how the customer refers to it."""
+"""The goal of STATUS: an order, and how the customer refers to it."""
 
 from __future__ import annotations
 
@@ -60,21 +60,21 @@ _ITEMS = SlotKind(
 
 _KINDS = (_DAY, _TOTAL, _ITEMS)
 _MONTH_SHARE = 0.5
-"""Of indirect references: those that name the month."""
+"""Share of indirect references that name the month."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """How the customer speaks of the order in the first message."""
+    """How the customer refers to the order in the first message."""
 
     form: Literal["day", "total", "title", "indirect"]
     phrase: str
     protected: tuple[tuple[str, str], ...]
-    """Places of the phrase that noise must not touch."""
+    """Places of the phrase, with their texts, that noise must not change."""
     fact: Fact
-    """What it tells, for when it is asked again."""
+    """What it tells, to be told again if the agent asks."""
     holds: Callable[[Order], bool]
-    """Of which orders it is true."""
+    """Tells for which orders it is true."""
     says: tuple[tuple[str, str], ...]
     """The phrase as data: ``day`` and ``month`` in digits, ``total`` in integer cents, ``title``, ``item``."""
 
@@ -89,12 +89,12 @@ class StatusGoal:
 
 
 def indirect_probability(d: int) -> float:
-    """Probability that the customer does not name what the list of orders shows: σ((d - 2) / 1.5) (SPEC §3)."""
+    """Return the probability that the reference names nothing that ``order_list`` shows: σ((d - 2) / 1.5) (SPEC §3)."""
     return logistic((d - 2) / 1.5)
 
 
 def intent_in(errand: Errand[StatusGoal], world: World, streams: Streams) -> Intent[StatusGoal]:
-    """Return a question drawn from ``streams`` about one of the orders of a world."""
+    """Draw an intent: a question about one of the orders of a world."""
     which, arrival, is_indirect, form, line = streams.stream("target").random(5).tolist()
     order = world.orders[int(which * len(world.orders))]
     if is_indirect < indirect_probability(world.axes.d):
@@ -186,7 +186,7 @@ def _indirect(world: World, order: Order, line: float) -> Reference:
 
 
 def _clues(world: World, order: Order, reference: Reference) -> list[Clue[Order]]:
-    """Return what the customer may remember of the order beside what the reference tells, best remembered first."""
+    """Return what else the customer may remember of the order, besides the reference; best remembered first."""
     clues: list[Clue[Order]] = [
         *(Clue(word_fact(_ITEMS, _noun(world, line.row)), _has_kind(world, line.row)) for line in order.lines),
         Clue(day_fact(_DAY, order.placed), lambda other: other.placed == order.placed),

@@ -1,4 +1,4 @@
-"""How a customer of STATUS opens."""
+"""The opening of STATUS."""
 
 from __future__ import annotations
 

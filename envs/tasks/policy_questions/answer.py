@@ -1,4 +1,4 @@
-"""Answers about policies: how they are typed, and how near they come to the truth (SPEC §6, POLICY)."""
+"""Answers of POLICY: their types, and a score for how near they come to the truth (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ UNITS: Mapping[str, str] = MappingProxyType(
         "date": "date",
     }
 )
-"""Unit by every spelling that counts as it, casefolded; any other is a unit that is no policy's."""
+"""Every accepted spelling, casefolded → unit; no policy uses another unit."""
 
 
 def _real_date(text: str) -> str:
@@ -53,7 +53,7 @@ class PolicyAnswer(Answer):
 
 
 def unit_of(spelling: str | None) -> str | None:
-    """Return the unit that a spelling stands for, None where it stands for none.
+    """Return the unit that a spelling stands for; None if it is not accepted.
 
     >>> unit_of("Days"), unit_of(" % "), unit_of("fortnights")
     ('days', 'percent', None)
@@ -62,7 +62,7 @@ def unit_of(spelling: str | None) -> str | None:
 
 
 def closeness(given: Fraction, truth: Fraction) -> Fraction:
-    """Return 2·(min/max)⁴ - 1 of two numbers of one sign, -1 where the signs differ; 0 against 0 is 1.
+    """Return 2·(min/max)⁴ - 1 for two numbers of the same sign, -1 if the signs differ, 1 if both are 0.
 
     >>> closeness(Fraction(45), Fraction(90)), closeness(Fraction(0), Fraction(0)), closeness(Fraction(-1), Fraction(1))
     (Fraction(-7, 8), Fraction(1, 1), Fraction(-1, 1))
@@ -76,12 +76,12 @@ def closeness(given: Fraction, truth: Fraction) -> Fraction:
 
 
 def score(answer: PolicyAnswer, truth: Fraction | date, unit: str) -> Fraction:
-    """Return how near an answer comes to the truth, -1 to 1; a date is right or wrong, its unit may be left out."""
+    """Return how near an answer comes to the truth, -1 to 1. A date is right or wrong, and needs no unit."""
     value = answer.value
     if isinstance(truth, date):
         is_unit_right = answer.unit is None or unit_of(answer.unit) == "date"
         return Fraction(1 if is_unit_right and value == truth.isoformat() else -1)
     if value is None or isinstance(value, str) or unit_of(answer.unit) != unit:
         return Fraction(-1)
-    # The shortest decimal of a float is what was written: 12.4 means 62/5.
+    # repr gives the decimal number that was sent: 12.4 means 62/5.
     return closeness(Fraction(repr(value)), truth)

@@ -1,4 +1,4 @@
-"""What customers ask about the store's rules: question templates, and the sentences they open with."""
+"""What customers ask about the store's rules: templates of questions, and sentences for the opening."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Form = Literal["figure", "deadline", "share"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One question template."""
+    """One template of a question."""
 
     key: str
     topic: str
     form: Form
-    """``figure``: the rule's figure; ``deadline``: a given date plus the figure in days; ``share``: the figure as a
-    percentage of a given price, in dollars."""
+    """What is asked for. ``figure``: the rule's figure; ``deadline``: a given date plus the figure in days; ``share``:
+    the figure as a percentage of a given price, in dollars."""
     asks: tuple[str, ...]
-    """Indirect questions, with ``{date}`` or ``{money}`` for what is given."""
+    """Indirect questions, with ``{date}`` or ``{money}`` for the given date or price."""
 
 
 def _figure(topic: str, *asks: str, key: str = "") -> Question:
@@ -189,7 +189,7 @@ QUESTIONS: tuple[Question, ...] = (
         "how much money is taken as a restocking fee when I return an online order of {money}",
     ),
 )
-"""Every question template."""
+"""All templates of questions."""
 
 OPENING = bank(
     "Could you tell me {question}?",

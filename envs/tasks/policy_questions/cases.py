@@ -1,4 +1,4 @@
-"""Questions about a policy book: drawn, put into a customer's situation, and answered by the book's own rules."""
+"""Draws questions about a policy book and the customer's situation, and answers them by the book's own rules."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
 
 _DAYS_AGO = 60
 _MOST_SPENT = 1000
-# Prices in tens, of which a share in tenths of a percent is whole cents.
+# Prices are multiples of $10: a share of one in tenths of a percent is a whole number of cents.
 _PRICE_STEP, _LEAST_TENS, _MOST_TENS = 10, 2, 99
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyGoal:
-    """A question, the situation it is asked in, and the one right answer."""
+    """A question, the customer's situation, and the one right answer."""
 
     question: Question
     situation: tuple[tuple[str, str | int], ...]
-    """Value by condition, in the order in which the rule lists its conditions; an order amount is whole dollars."""
+    """Pairs of condition and value, in the rule's order of conditions; an order amount is in whole dollars."""
     given: str
-    """The date or the price that the question names, as it is spelled; empty where it names none."""
+    """The spelled date or price in the question; empty if there is none."""
     asked: str
     """The question in the customer's words."""
     says: tuple[tuple[str, str], ...]
-    """The question as data: what the store calls its ``topic``, its ``form``, and what is given: a ``date`` (ISO 8601)
-    or ``money`` (integer cents)."""
+    """The question as data: ``topic`` (what the store calls it), ``form``, and the given ``date`` (ISO 8601) or
+    ``money`` (integer cents)."""
     truth: Fraction | date
     unit: str
     """The rule's unit, ``USD`` for a share, ``date`` for a deadline."""
     section_ids: tuple[str, ...]
-    """Sections that govern the case."""
+    """Ids of the sections that one must read for the answer."""
 
 
 def draw_question(book: PolicyBook, branching: int, rng: Generator) -> Question:
-    """Return one of the templates whose topic can have so many conditions in this book, each equally likely."""
+    """Return a template whose topic can have ``branching`` conditions in this book; all are equally likely."""
     reach = {key: book.reach(key) for key in TOPICS}
     least = min(branching, max(reach.values()))
     fitting = [question for question in QUESTIONS if reach[question.topic] >= least]
@@ -51,7 +51,7 @@ def draw_question(book: PolicyBook, branching: int, rng: Generator) -> Question:
 
 
 def draw_situation(rule: Rule, tier: str, rng: Generator) -> dict[str, str | int]:
-    """Return a value for each condition of the rule, each case equally likely; the tier is the customer's own."""
+    """Return a value for each condition of the rule. All cases are equally likely; the tier is the customer's own."""
     situation: dict[str, str | int] = {}
     draws = rng.random((len(rule.adjustments), 2)).tolist()
     for adjustment, (which, amount) in zip(rule.adjustments, draws, strict=True):
@@ -61,7 +61,7 @@ def draw_situation(rule: Rule, tier: str, rng: Generator) -> dict[str, str | int
 
 
 def posed(book: PolicyBook, question: Question, situation: Situation, today: date, rng: Generator) -> PolicyGoal:
-    """Return a question as a customer in a situation poses it, with the date or price that it names, and its answer."""
+    """Return the goal: the question as asked in a situation, with a date or price if it needs one, and its answer."""
     rule = book.rule(question.topic)
     figure = rule.figure(situation)
     phrasing, days_ago, tens = rng.random(3).tolist()

@@ -1,4 +1,4 @@
-"""POLICY, policy Q&A: what the store's rules come to in the customer's own case (SPEC §6)."""
+"""POLICY, policy Q&A: what the store's rules give in the customer's own case (SPEC §6)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
         return single(_intent_in(self, world, streams))
 
     def review(self, intent: Intent[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
-        # The customer does not know the rules: no answer looks right or wrong to them.
+        # The customer does not know the rules, so they cannot judge an answer.
         return Review()
 
     def verify(self, intent: Intent[PolicyGoal], answer: Answer | None) -> Verdict:
@@ -93,7 +93,7 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
 
 
 def _intent_in(errand: Errand[PolicyGoal], world: World, streams: Streams) -> Intent[PolicyGoal]:
-    """Return a question drawn from ``streams`` about the policy book of a world."""
+    """Draw an intent: a question about the policy book of a world."""
     book = world.book
     question = draw_question(book, world.axes.b_branch, streams.stream("question"))
     situation = draw_situation(book.rule(question.topic), world.tier, streams.stream("situation"))

@@ -1,4 +1,4 @@
-"""A customer's situation as facts that they can tell: what each condition is called, said and asked for."""
+"""The customer's situation as facts: how each condition is said and asked for."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _WORDS: Mapping[str, tuple[str, ...]] = {
 
 @lru_cache(maxsize=256)
 def kind_of(condition: str, departments: tuple[str, ...]) -> SlotKind:
-    """Return the kind of fact by which a customer tells a condition, in a store with these departments."""
+    """Return the kind of fact for a condition, in a store with these departments."""
     values = departments if condition == DEPARTMENT else CONDITIONS[condition].values
     return SlotKind(
         name=condition,
@@ -86,7 +86,7 @@ def kind_of(condition: str, departments: tuple[str, ...]) -> SlotKind:
 
 
 def fact_of(condition: str, value: str | int, departments: tuple[str, ...]) -> Fact:
-    """Return the fact that a condition has a value; an order amount is whole dollars."""
+    """Return the fact that a condition has a value; an order amount is in whole dollars."""
     kind = kind_of(condition, departments)
     if isinstance(value, int):
         return Fact(condition, Constraint(condition, Op.EQ, float(value)), kind=kind, spelled=f"${value}")

@@ -1,4 +1,4 @@
-"""PD, product discovery: recommend the products that fit a customer's wishes, the preferred ones first (SPEC §6)."""
+"""PD, product discovery: recommend products that meet a customer's wishes, the preferred ones first (SPEC §6)."""
 
 from __future__ import annotations
 

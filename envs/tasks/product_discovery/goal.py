@@ -1,4 +1,4 @@
-"""What a PD episode is about: constraints around a target."""
+"""The goal of PD: constraints drawn from a target product."""
 
 from __future__ import annotations
 
@@ -43,10 +43,12 @@ from ecom_rlve.streams import Streams
 
 _FEWEST_FITTING = 4
 _MOST_AIMED_AT = 12
-"""Up to so many products are let in where few fit, so that the length of the list matters; the number is drawn."""
+"""If few products fit, the constraints are widened until a drawn number of 4 to 12 fit, so that the length of the list
+matters."""
 _ROOM_PER_CONSTRAINT = 4
-"""Products that a category needs for each constraint, for some to be alike in all of them."""
+"""Products that a category must have for each constraint, so that some of them are alike in all."""
 _LEAST_TARGETS = 200
+"""Target products that a catalog must have at a difficulty to serve it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,17 +57,17 @@ class DiscoveryGoal:
 
     category: str
     constraints: tuple[Constraint, ...]
-    """All of them, the price's first."""
+    """All constraints, the one on the price first."""
     priority: str
-    """The constrained dimension that matters most."""
+    """The dimension that matters most to the customer; one of those with a constraint."""
     fitting: Rows
     """Products that meet every constraint and were in stock at the start, ascending; at least 4."""
     wanted: int
-    """The best of them at the start."""
+    """The best product at the start."""
 
 
 def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
-    """Draw a intent in a world, with a target of the world's split."""
+    """Draw an intent in a world, with a target of the world's split."""
     shop, axes = world.shop, world.axes
     constraints, fitting, redraws = _draw_constraints(world, streams)
     kind = shop.catalog.category_of(int(fitting[0]))
@@ -104,7 +106,7 @@ def _are_roomy(shop: Shop, m: int) -> NDArray[np.bool_]:
 
 
 def _targets(shop: Shop, m: int) -> RowSet:
-    """Return the products from which ``m`` constraints can be drawn, in categories that are large enough for them."""
+    """Return the products from which ``m`` constraints can be drawn, in categories that are large enough."""
     return targets_in(shop, usable_counts(shop), m, _are_roomy(shop, m))
 
 
@@ -130,7 +132,7 @@ def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint,
 
 
 def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
-    """Return the constraints of one draw and who meets them; nobody where no target of the split was found."""
+    """Return the constraints of one draw and the products that meet them; none if no target was found."""
     catalog, axes = world.shop.catalog, world.axes
     targets = world.shop.derive(_targets, axes.m)
     slack, breadth = rng.random(2).tolist()

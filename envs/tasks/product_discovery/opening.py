@@ -1,4 +1,4 @@
-"""How a customer of PD opens."""
+"""The opening of PD."""
 
 from __future__ import annotations
 

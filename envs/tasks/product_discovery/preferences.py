@@ -1,8 +1,8 @@
-"""What a customer prefers among products that fit: price, rating, delivery and brand, one of them above all (SPEC §6).
+"""Which of the fitting products a customer prefers, by price, rating, delivery and brand (SPEC §6).
 
-Preferences are a function of the goal: a dimension counts where the goal constrains it, the top priority weighs 0.7,
-the others share 0.3. Each is worth 0 at the customer's limit and 1 at the best there can be: for nothing, five stars,
-the next day. A brand, which all products that fit have, tells none of them from another.
+Preferences follow from the goal: a dimension counts if the goal constrains it. The top priority weighs 0.7, the others
+share 0.3. Each dimension is worth 0 at the customer's limit and 1 at the best possible value: price 0, five stars,
+delivery the next day. All fitting products meet a constraint on the brand, so the brand makes no difference.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.parts.scores import Gains, min_max
 
 DIMENSIONS: Mapping[str, str] = {"price": "price", "rating": "rating", "ship_days": "delivery time", "brand": "brand"}
-"""What the persona may value, with what the customer calls it."""
+"""The dimensions, and what the customer calls them."""
 
 _TOP, _REST = 7, 3
-"""Tenths of the utility: the top priority's, and what the others share."""
+"""Weights in tenths: of the top priority, and of all others together."""
 _BEST: Mapping[str, float] = {"price": 0, "rating": 5, "ship_days": 1}
 _HUNDREDTHS = 100
 _PRIORITY = SlotKind(
@@ -44,15 +44,15 @@ _PRIORITY = SlotKind(
 
 
 def priority_fact(dimension: str) -> Fact:
-    """Return the top priority as a fact the customer can tell."""
+    """Return the top priority as a fact that the customer can tell."""
     return Fact("priority", Constraint("priority", Op.EQ, DIMENSIONS[dimension]), kind=_PRIORITY)
 
 
 def gains(catalog: Catalog, rows: NDArray[np.int32], constraints: Sequence[Constraint], priority: str) -> Gains:
-    """Return ¼ + ¾û for each of ``rows`` (ascending): û is the utility, min–max scaled over them.
+    """Return ¼ + ¾û for each of ``rows`` (ascending), where û is the utility, min–max scaled over them.
 
-    ``rows`` meet the constraints, ``priority`` is one of :func:`dimensions_of` these. Prices count in cents, ratings in
-    hundredths of a star, delivery in days.
+    All ``rows`` meet the constraints; ``priority`` is one of their :func:`dimensions_of`. Prices are in cents, ratings
+    in hundredths of a star, delivery in days.
     """
     dimensions = dimensions_of(constraints)
     scaled = [_worth(catalog, rows, dimensions[name]) for name in dimensions]
@@ -66,13 +66,13 @@ def gains(catalog: Catalog, rows: NDArray[np.int32], constraints: Sequence[Const
 
 
 def dimensions_of(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
-    """Return the constraints on dimensions that the persona values, by dimension."""
+    """Return the constraints on dimensions, by dimension."""
     found = {constraint.attribute: constraint for constraint in constraints}
     return {name: found[name] for name in DIMENSIONS if name in found}
 
 
 def _worth(catalog: Catalog, rows: NDArray[np.int32], limit: Constraint) -> tuple[NDArray[np.int64], int]:
-    """Return how far products stay within a limit: numerators, and the denominator; 1 where nothing can be better."""
+    """Return how far products stay within a limit, 0 to 1: numerators, denominator; 1 if no value can be better."""
     name, bound = limit.attribute, limit.value
     best = _BEST.get(name)
     if best is None or not isinstance(bound, int | float):

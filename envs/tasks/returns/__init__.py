@@ -1,1 +1,1 @@
-"""RETURN: return or exchange what the customer means."""
+"""RETURN: return or exchange the order line that the customer means."""

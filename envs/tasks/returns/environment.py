@@ -71,7 +71,7 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
     def max_difficulty(self, shop: Shop) -> int:
         if len(shop.kinds(1)) < MIN_KINDS:
             return -1
-        # At d = 0 nobody wants a new one.
+        # At d = 0 no replacement is wanted, so any catalog serves it.
         most = most_constraints(shop)
         return max((d for d in range(1, MAX_DIFFICULTY + 1) if axes_of(d).m <= most), default=0)
 
@@ -157,13 +157,13 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
 
 
 def _share(intent: Intent[ReturnGoal], offered: int | None) -> Fraction:
-    """Return the share of the wishes for something new that are met: all of none."""
+    """Return the share of the wishes for a replacement that are met; 1 if no replacement is wanted."""
     wanted = intent.goal.replacement
     return Fraction(1) if wanted is None else share_met(intent.world, wanted, offered)
 
 
 def _return_score(intent: Intent[ReturnGoal], answer: ReturnAnswer) -> Fraction:
-    """Return r_ret: 1, 0 where only reason or method differ, else -1 (SPEC §6)."""
+    """Return r_ret: 1 if all is right, 0 if only reason or method differ, else -1 (SPEC §6)."""
     goal, world = intent.goal, intent.world
     if not goal.is_eligible:
         is_told = answer.resolution == "not_eligible" and goal.line_id in world.eligibility_read

@@ -1,4 +1,4 @@
-"""What the customer of a return can tell: of the order line meant, and of what shall become of it."""
+"""The facts that the customer of a return can tell: about the order line, and about what they want done with it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PRICE = SlotKind(
     is_circumstance=True,
 )  # fmt: skip
 _ANY_PRICE = replace(_PRICE, words=(*_PRICE.words, "price", "cost", "how much", "expensive"))
-"""Where no other price is spoken of."""
+"""For customers who speak of no other price: then any word for a price means this one."""
 _UNITS = SlotKind(
     "units_bought",
     "quantity bought",
@@ -67,13 +67,13 @@ REASONS: Mapping[str, str] = {
     "changed_mind": "a change of mind",
     "arrived_late": "a belated delivery",
 }
-"""What the customer calls each reason that the store knows."""
+"""The store's reasons for a return, and what the customer calls each."""
 METHODS: Mapping[str, str] = {
     "original_payment": "a refund to my card",
     "store_credit": "store credit",
     "exchange": "an exchange",
 }
-"""What the customer calls each way to make good."""
+"""The ways of compensation, and what the customer calls each."""
 
 _REASON = SlotKind(
     "reason",
@@ -111,8 +111,9 @@ _REPLACEMENT = SlotKind(
 
 
 def line_clues(order: Order, line: OrderLine, *, has_other_price: bool) -> dict[str, Clue[Candidate]]:
-    """Return what the customer may remember of an order line, by name; ``has_other_price`` where they also speak of
-    the price of something new.
+    """Return what the customer may remember of an order line, by name.
+
+    ``has_other_price``: the customer also speaks of the price of a replacement.
     """
     price_kind = _PRICE if has_other_price else _ANY_PRICE
     price = Fact(
@@ -132,11 +133,11 @@ def line_clues(order: Order, line: OrderLine, *, has_other_price: bool) -> dict[
 
 
 LISTED = ("order_date", "order_total")
-"""Clues that ``order_list`` shows; the others need a look into the order."""
+"""Clues that ``order_list`` shows; for the others the agent must read the order."""
 
 
 def wish_facts(reason: str, method: str, replacement: str) -> tuple[Fact, ...]:
-    """Return what shall become of the line; ``replacement`` is what is wanted instead, "no replacement" for nothing."""
+    """Return the facts about what to do with the line; ``replacement``: what is wanted instead, or "no replacement"."""
     return (
         word_fact(_REASON, REASONS[reason]),
         word_fact(_METHOD, METHODS[method]),

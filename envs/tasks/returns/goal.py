@@ -1,4 +1,4 @@
-"""What a RETURN episode is about: an order line, and what is to become of it."""
+"""The goal of RETURN: an order line, and what the customer wants done with it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REDRAWS = 50
 
 
 THING, NEW = 0, 1
-"""Positions of what goes back and of what is wanted instead."""
+"""Positions of the items: the thing that goes back, and the new one that is wanted instead."""
 
 
 class ReturnAnswer(Answer):
@@ -40,20 +40,20 @@ class ReturnAnswer(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ReturnGoal:
-    """What shall become of which order line."""
+    """The order line that goes back, and how."""
 
     order_id: str
     line_id: str
     is_eligible: bool
-    """Before anything was initiated."""
+    """Whether it can be returned, before anything was initiated."""
     reason: str
     method: str
     replacement: Replacement | None
-    """None: nothing is wanted instead."""
+    """None if nothing is wanted instead."""
 
 
 def intent_in(errand: Errand[ReturnGoal], world: World, streams: Streams) -> Intent[ReturnGoal]:
-    """Return a wish drawn from ``streams`` about a line of the orders of a world."""
+    """Draw an intent: a return of one order line of a world."""
     (order, line), goal, redraws = _draw_goal(world, streams)
     kind = world.shop.catalog.category_of(line.row)
     subjects = [Subject(kind.singular, kind.plural, kind.name)]
@@ -82,12 +82,12 @@ def intent_in(errand: Errand[ReturnGoal], world: World, streams: Streams) -> Int
 
 
 def replacement_probability(d: int) -> float:
-    """Probability that a new one is wanted for what goes back: min(0.5, 0.1·d) (SPEC §3)."""
+    """Return the probability that a replacement is wanted: min(0.5, 0.1·d) (SPEC §3)."""
     return min(0.5, 0.1 * d)
 
 
 def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, int]:
-    """Return the line meant, what shall become of it, and the number of redraws."""
+    """Return the order line, the goal, and the number of redraws."""
     axes = world.axes
     lines = [(order, line) for order in world.orders for line in order.lines]
     is_replaced, is_exchanged, reason, method = streams.stream("wishes").random(4).tolist()
@@ -117,7 +117,10 @@ def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, i
 def _remembered(
     world: World, target: Candidate, clues: dict[str, Clue[Candidate]], streams: Streams
 ) -> list[Clue[Candidate]]:
-    """Return what the customer remembers: it singles out the line, and by ``order_list`` alone few enough orders."""
+    """Return what the customer remembers.
+
+    It identifies the line. And what ``order_list`` shows of it leaves few enough orders to be read in one turn.
+    """
     codes = world.shop.catalog.category_codes
     kind = codes[target[1].row]
     lines = [(order, line) for order in world.orders for line in order.lines if codes[line.row] == kind]
@@ -133,7 +136,7 @@ def _remembered(
 
 
 def offered_product(intent: Intent[ReturnGoal], answer: Answer | None) -> int | None:
-    """Return the product given or recommended instead: by the exchange of the line, else by the answer's first id."""
+    """Return the product offered as a replacement: that of the line's exchange, else the first one of the answer."""
     goal, catalog = intent.goal, intent.world.shop.catalog
     for done in intent.world.errand_returns:
         if done.line_id == goal.line_id and done.new_row is not None:

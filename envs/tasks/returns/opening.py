@@ -1,4 +1,4 @@
-"""How a customer of RETURN opens."""
+"""The opening of RETURN."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _ASKS = bank(
 
 
 def opening(intent: Intent[Any], said: Collection[Slot]) -> Act:
-    """Return the first act: the first subject is the thing that goes back."""
-    # Nothing is said of a new one of which no wish is.
+    """Return the first act; the first subject is the thing that goes back."""
+    # The new one is mentioned only with a wish for it; otherwise it would be told unasked that one is wanted.
     mentions = tuple(each for item, each in enumerate(mentions_of(intent, said)) if item == 0 or each.facts)
     item = (("item", intent.subjects[0].singular),)
     return Act(ActKind.OPEN, mentions, bank=_ASKS, places=item, says=item)

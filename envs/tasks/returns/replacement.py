@@ -1,4 +1,4 @@
-"""A replacement for a thing that goes back: what the customer wants it to be like, and how far a product is that."""
+"""A replacement for a thing that goes back: the wishes for it, and how many of them a product meets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ecom_rlve.models import Split
 
 _TRIES = 40
 _LEAST_ROWS = 6
-"""Products of a kind that could be the replacement."""
+"""Products that a kind must have, from which a replacement can be drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +31,13 @@ class Replacement:
     """What the customer wants instead."""
 
     row: int
-    """One product that is so; any other that is serves as well."""
+    """A product that meets all constraints; any other that does is as good."""
     constraints: tuple[Constraint, ...]
-    """Beside the kind of thing: as many as axis 1 says."""
+    """Constraints besides the kind of thing; axis 1 gives their number."""
 
 
 def most_constraints(shop: Shop) -> int:
-    """Return the greatest number of constraints with which half of the catalog's kinds can be replaced; made once."""
+    """Return the highest number of constraints for which half of the catalog's kinds have a replacement; made once."""
     return shop.derive(_most_constraints)
 
 
@@ -49,8 +49,9 @@ def _most_constraints(shop: Shop) -> int:
 
 
 def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rng: Generator) -> Replacement | None:
-    """Return a wish for another product of the same kind, which the one sent back does not meet; None where 40 tries
-    find none.
+    """Return a wish for another product of the same kind, which the returned one does not meet.
+
+    None if 40 tries find no such wish.
     """
     catalog = shop.catalog
     aisle = shop.aisle(catalog.category_of(returned).name)
@@ -74,7 +75,7 @@ def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rn
 
 
 def share_met(world: World, replacement: Replacement, row: int | None) -> Fraction:
-    """Return the share of the constraints that a product meets; 0 for none, another kind or one that is sold out."""
+    """Return the share of the constraints that a product meets; 0 for None, another kind or a sold-out product."""
     catalog = world.shop.catalog
     if row is None or catalog.category_codes[row] != catalog.category_codes[replacement.row] or not world.stock(row):
         return Fraction(0)

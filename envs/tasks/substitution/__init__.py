@@ -1,1 +1,1 @@
-"""SUB: replace what is sold out."""
+"""SUB: find substitutes for a sold-out product."""

@@ -1,4 +1,4 @@
-"""SUB, substitution: a product is sold out; recommend the closest ones that are compatible with it (SPEC §6)."""
+"""SUB, substitution: a product is sold out; recommend compatible products that come closest (SPEC §6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a SUB episode is about: a product that is sold out, and what may stand in for it."""
+"""The goal of SUB: a sold-out product, and what may replace it."""
 
 from __future__ import annotations
 
@@ -49,14 +49,15 @@ from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _SOLD_OUT_TOGETHER = 12
-"""Products of the category that are sold out when the customer comes, the one they wanted among them."""
+"""Products of the category that are sold out from the start, including the one that the customer wanted."""
 _ROOM_PER_PICK = 5
-"""Products that a category needs for each recommendation asked for: about so many values has an attribute."""
+"""Products that a category must have for each recommendation asked for: an attribute has about so many values."""
 _LEAST_TARGETS = 200
+"""Target products that a catalog must have at a difficulty to serve it."""
 _AT_ONCE = 1 << 18
-"""Products that are counted together."""
+"""Number of products that are counted at once, to save memory."""
 COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
-"""Attributes in which a substitute may have to be like the original."""
+"""Attributes whose value a substitute may have to share with the original."""
 
 
 def _kind(name: str) -> SlotKind:
@@ -82,7 +83,7 @@ _KINDS = {name: _kind(name) for name in COMPATIBILITY}
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SubstitutionGoal:
-    """What the customer would take instead."""
+    """The sold-out product, and what the customer would take instead."""
 
     original: int
     required: tuple[Constraint, ...]
@@ -90,13 +91,13 @@ class SubstitutionGoal:
     wished: tuple[Constraint, ...]
     """The other constraints; the original meets them all."""
     fitting: Rows
-    """The pool: products that could take its place at the start, ascending; at least as many as are asked for."""
+    """The pool: products that could replace it, in the state at the start; ascending; at least ``k_rec``."""
     wanted: int
-    """The best of them at the start."""
+    """The best product of the pool at the start."""
 
 
 def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) -> Intent[SubstitutionGoal]:
-    """Draw a intent in a world, with a sold-out product of the world's split."""
+    """Draw an intent in a world, with a sold-out product of the world's split."""
     shop, axes = world.shop, world.axes
     drawn, redraws = _draw(world, streams)
     kind = shop.catalog.category_of(drawn.original)
@@ -124,7 +125,9 @@ def similarity_weight(d: int) -> Fraction:
 
 
 def pool_gains(shop: Shop, original: int, wished: Sequence[Constraint], rows: Rows, d: int) -> Gains:
-    """Return λ·ŝim + (1 − λ)·s for each of ``rows``; ŝim is min–max scaled over them."""
+    """Return λ·ŝim + (1 − λ)·s for each of ``rows``: ŝim is the similarity, min–max scaled over them, s the share of
+    wishes met.
+    """
     alike, spread = min_max(gower(shop, original, rows))
     met = np.zeros(len(rows), dtype=np.int64)
     for constraint in wished:
@@ -152,7 +155,7 @@ def highest_difficulty(shop: Shop) -> int:
 
 
 def _original_counts(shop: Shop) -> NDArray[np.int8]:
-    """Return for each product that could be what is sold out on how many things constraints could be drawn; else 0."""
+    """Return for each product how many constraints could be drawn from it; 0 if it cannot be the sold-out product."""
     return shop.derive(_made_original_counts)
 
 
@@ -170,7 +173,7 @@ def _are_roomy(shop: Shop, k: int) -> NDArray[np.bool_]:
 
 
 def _targets(shop: Shop, m: int, k: int) -> RowSet:
-    """Return the products that could be what is sold out, where ``m`` constraints and ``k`` substitutes are needed."""
+    """Return the products that can be the sold-out one, if ``m`` constraints and ``k`` substitutes are needed."""
     return targets_in(shop, _original_counts(shop), m, _are_roomy(shop, k))
 
 
@@ -194,7 +197,7 @@ def _draw(world: World, streams: Streams) -> tuple[_Draft, int]:
 
 
 def _draft(world: World, rng: Generator) -> _Draft | None:
-    """Return what is sold out, required and wished around a random product; None where too few substitutes are left."""
+    """Return what is sold out, required and wished, drawn around a random product; None if the draw fails."""
     shop, axes, catalog = world.shop, world.axes, world.shop.catalog
     targets = shop.derive(_targets, axes.m, axes.k_rec)
     slack, how_many, is_priced = rng.random(3).tolist()
@@ -228,10 +231,10 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
 def _compatible(
     aisle: Aisle, original: int, names: Sequence[str], left: NDArray[np.bool_], axes: Axes, draw: float
 ) -> tuple[tuple[Constraint, ...], Places]:
-    """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool they leave.
+    """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool that they leave.
 
-    One that would leave fewer than ``k_rec`` products is passed over. Of the numbers of equalities that leave no more
-    than are preferred ``draw`` takes one; where none does, as many as there are.
+    An equality that would leave fewer than ``k_rec`` products is skipped. ``draw`` in [0, 1) chooses how many
+    equalities are taken, among the numbers that leave no more products than preferred; if there is none, all are taken.
     """
     choices: list[tuple[tuple[Constraint, ...], NDArray[np.bool_], int]] = []
     required: tuple[Constraint, ...] = ()

@@ -1,4 +1,4 @@
-"""How a customer of SUB opens."""
+"""The opening of SUB."""
 
 from __future__ import annotations
 

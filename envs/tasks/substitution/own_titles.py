@@ -1,4 +1,4 @@
-"""Which products a title alone tells from the others of their category."""
+"""Which products can be recognised by their title alone within their category."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.envs.world.shop import Shop
 
 _BYTES = 32
-"""What counts of a title: so many of its first bytes, which cards with all attributes usually show."""
+"""Titles are compared by their first bytes, as many as cards with all attributes usually show."""
 _AT_ONCE = 1 << 16
-"""Titles that are read together."""
+"""Number of titles that are read at once, to save memory."""
 _MULTIPLIERS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x27D4EB2F165667C5], dtype=np.uint64
 )
@@ -19,10 +19,10 @@ _SHIFT = np.uint64(29)
 
 
 def have_own_title(shop: Shop) -> NDArray[np.bool_]:
-    """Tell for each product whether no other of its category has a title that begins alike.
+    """Tell for each product whether no other of its category has a title with the same beginning.
 
-    Titles are compared by 64-bit hashes: of two million products, one in ten million catalogs would hold one that
-    counts as another's namesake and is not.
+    Titles are compared by 64-bit hashes. With two million products, two different titles have equal hashes in about one
+    of ten million catalogs.
     """
     catalog = shop.catalog
     hashes = np.empty(catalog.size, dtype=np.uint64)
@@ -37,7 +37,7 @@ def have_own_title(shop: Shop) -> NDArray[np.bool_]:
 
 
 def shows_own_title(shop: Shop, row: int) -> bool:
-    """Tell whether the full card of a product with its own title shows as much of it as tells it from others."""
+    """Tell whether the full card of a product shows enough of its title to tell it from the others."""
     shown = str(shop.full_card(row)["title"]).removesuffix("…")
     return len(shown.encode()) >= _BYTES or shown == shop.catalog.titles[row]
 
