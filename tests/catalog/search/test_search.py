@@ -9,6 +9,7 @@ from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Constraint, Op, is_satisfied
 from ecom_rlve.catalog.errors import IndexMismatchError
 from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.search.folder import SealedFolder
 from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.envs.world.shop import Shop
@@ -216,6 +217,24 @@ def test_a_cache_that_is_not_as_written_is_built_again(
     assert is_mapped(again)
     assert pages(again) == fresh
     assert list(tmp_path.iterdir()) == [home]
+
+
+def test_one_changed_byte_anywhere_in_a_cache_is_noticed_and_the_file_written_again(tmp_path: Path) -> None:
+    """Of the same length, and of a kind that a search need not stumble over."""
+    catalog = synthetic_catalog(40)
+    Search.open_or_build(catalog, tmp_path)
+    (home,) = tmp_path.iterdir()
+    written = {path.name: path.read_bytes() for path in home.iterdir()}
+    files = sorted(written.keys() - {"manifest.json"})
+    assert len(files) > 5
+    for number, name in enumerate(files):
+        content = bytearray(written[name])
+        content[(0, len(content) // 2, -1)[number % 3]] ^= 1
+        (home / name).write_bytes(content)
+        with pytest.raises(IndexMismatchError):
+            SealedFolder(home, is_verified=True)
+        assert pages(Search.open_or_build(catalog, tmp_path)) == pages(Search.build(catalog))
+        assert {path.name: path.read_bytes() for path in home.iterdir()} == written, name
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
