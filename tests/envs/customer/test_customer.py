@@ -536,7 +536,7 @@ def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> 
         sitting = sit(shop, 6, seed, ALL_SAID | {"p_oos": 1.0})
         stockout, customer = sitting.intent.stockout, sitting.customer
         assert stockout is not None
-        missing, others = stockout.plan.item, [at for at in range(len(sitting.intent.subjects))]
+        missing, others = stockout.plan.item, list(range(len(sitting.intent.subjects)))
         others.remove(missing)
         stockout.plan.leave_out = True
         assert customer.settles_for(Heard(sold_out=(missing,))) is None, "it has not sold out"

@@ -130,7 +130,9 @@ def test_however_good_the_order_a_first_product_that_does_not_fit_is_not_correct
         episode = start(shop, env_id, 6, seed)
         goal, catalog = episode.intent.goal, shop.catalog
         kind = catalog.rows_of_category(catalog.category_of(goal.wanted).name).tolist()
-        stranger = next(row for row in range(catalog.size) if catalog.category_codes[row] != catalog.category_codes[kind[0]])
+        stranger = next(
+            row for row in range(catalog.size) if catalog.category_codes[row] != catalog.category_codes[kind[0]]
+        )
         unfit = next(row for row in kind if row not in goal.fitting and episode.intent.world.stock(row) > 0)
         for first in (None, unfit, stranger):
             assert not is_correct(episode, first, Fraction(1))
