@@ -295,6 +295,46 @@ def test_a_step_given_up_is_taken_up_by_the_same_action(make_env: Any, flaky: Fl
     assert flaky.steps == {"e0": 2}
 
 
+def test_after_a_step_given_up_another_action_is_what_is_sent(make_env: Any, flaky: FlakyServer) -> None:
+    """An unanswered step may have been applied or not; what is asked for now is a step of its own."""
+    other = {"assistant_message": "Which colour?"}
+    for is_applied in (False, True):
+        env = make_env(retry_for=0)
+        env.reset(episode_id=f"applied {is_applied}")
+        flaky.seen.clear()
+        (flaky.after if is_applied else flaky.before)[:] = [lose]
+        with pytest.raises(ServerUnavailableError):
+            env.step(SAY)
+        assert env.step(other).observation.turn == 1 + is_applied
+        sent = flaky.bodies("/step")
+        assert [body["action"] for body in sent] == [SAY, other]
+        assert sent[0]["request_id"] != sent[1]["request_id"]
+        # The first is forgotten: sent once more, it is a new step too.
+        assert env.step(SAY).observation.turn == 2 + is_applied
+
+
+def test_after_a_step_given_up_a_finish_and_a_reset_are_themselves(make_env: Any, flaky: FlakyServer) -> None:
+    env = make_env(retry_for=0)
+    env.reset()
+    for verb in ("reset", "finish"):
+        flaky.before = [lose]
+        with pytest.raises(ServerUnavailableError):
+            env.step(SAY)
+        assert getattr(env, verb)().done == (verb == "finish")
+    assert flaky.steps == {"e0": 0, "e1": 1}, "the finish"
+
+
+def test_a_refused_step_is_not_pending_any_more(make_env: Any, flaky: FlakyServer) -> None:
+    env = make_env()
+    env.reset()
+    flaky.before = [who_are_you]
+    with pytest.raises(UnauthorizedError):
+        env.step(SAY)
+    env.step(SAY)
+    first, second = flaky.bodies("/step")
+    assert first["request_id"] != second["request_id"]
+
+
 def test_a_full_server_is_asked_again_after_the_time_it_names(make_env: Any, flaky: FlakyServer) -> None:
     env = make_env()
     flaky.before = [full]
@@ -386,6 +426,31 @@ def test_an_answer_that_cannot_be_read_is_fetched_again_and_the_step_taken_once(
         env.step(SAY)
     assert env.step(SAY).observation.turn == 1
     assert flaky.steps == {"e0": 1}
+    first, second = flaky.bodies("/step")
+    assert first == second, "the same request id"
+    assert env.step(SAY).observation.turn == 2, "what was read is not pending any more"
+
+
+@pytest.mark.parametrize(
+    "unreadable",
+    [
+        httpx.Response(200, text="<html>Welcome</html>"),
+        httpx.Response(200, json={"observation": {}}),
+        httpx.Response(404, text="nothing here"),
+        httpx.Response(302, text="elsewhere"),
+    ],
+)
+def test_whatever_cannot_be_read_keeps_the_step_pending(
+    make_env: Any, flaky: FlakyServer, unreadable: httpx.Response
+) -> None:
+    env = make_env(retry_for=0)
+    env.reset()
+    for turn in (1, 2):
+        flaky.after = [lambda _: httpx.Response(unreadable.status_code, content=unreadable.content)]
+        with pytest.raises(UnexpectedAnswerError):
+            env.step(SAY)
+        assert env.step(SAY).observation.turn == turn
+    assert flaky.steps == {"e0": 2}
 
 
 def test_an_end_without_reward_is_no_result(make_env: Any, flaky: FlakyServer) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import httpx
@@ -133,6 +134,24 @@ def test_backoff_doubles_up_to_a_cap_and_is_spread(request_id: str, attempt: int
     full = min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** min(attempt, 30))
     assert full / 2 <= backoff(request_id, attempt) <= full
     assert backoff(request_id, attempt) == backoff(request_id, attempt)
+
+
+def test_each_wait_is_as_long_as_the_one_before_at_least_and_the_tenth_sixteen_times_the_first() -> None:
+    for number in range(20):
+        waits = [backoff(f"id{number}", attempt) for attempt in range(10)]
+        doubling = waits[: 1 + round(math.log2(LONGEST_WAIT_S / FIRST_WAIT_S))]
+        assert len(doubling) == 6
+        assert doubling == sorted(doubling)
+        assert waits[9] > 8 * waits[0]
+        assert all(LONGEST_WAIT_S / 2 <= wait <= LONGEST_WAIT_S for wait in waits[5:])
+
+
+def test_the_waits_between_the_tries_grow() -> None:
+    _, sent = run([LOST] * 5 + [answer(200)])
+    waits = [request.after_s for request in sent]
+    assert waits == [0, *(backoff("id", attempt) for attempt in range(5))]
+    assert waits == sorted(waits)
+    assert waits[-1] > 4 * waits[1]
 
 
 def test_clients_refused_together_do_not_come_back_together() -> None:

@@ -120,6 +120,53 @@ def test_an_environment_that_the_catalog_cannot_serve_is_not_drawn(client: Any) 
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
 
 
+def settle(client: Any, episode_id: str, *, is_right: bool) -> bool:
+    """Settle the errand that is spoken of, by its own solution or by an empty answer; tell whether all is over."""
+    episode = client.service.sessions.get(episode_id).episode
+    begun = episode.conversation.current
+    while begun.verdict is None:
+        action = episode.solve() if is_right else {"answer": {"done": True, "intent": begun.intent.errand.about.id}}
+        done = client.step(episode_id, action).json()["done"]
+    return bool(done)
+
+
+def test_a_journey_counts_by_the_share_of_its_errands(client: Any) -> None:
+    """Half of two errands right is half a success, though the episode is not correct."""
+    for seed in range(20):
+        counted = curriculum(client, f"run {seed}")
+        answer = client.reset(env_id="JOURNEY", seed=seed, run_id=f"run {seed}")
+        episode_id = answer["observation"]["episode_id"]
+        episode = client.service.sessions.get(episode_id).episode
+        first, second = episode.scenario.intents
+        if first.is_interrupted or second.errand.about.id == "PD":
+            continue
+        settle(client, episode_id, is_right=True)
+        assert settle(client, episode_id, is_right=False)
+        assert episode.result.correct_share == 0.5
+        assert not episode.result.is_correct
+        (frontier,) = [each for each in counted.export()["frontiers"] if each["counted"]]
+        assert (frontier["env_id"], frontier["correct"], frontier["counted"]) == ("JOURNEY", "1/2", 1)
+        return
+    raise AssertionError("no journey of two errands that follow each other")
+
+
+def test_a_collection_with_a_difficulty_draws_only_what_serves_it(client: Any) -> None:
+    """A catalog of 400 products serves no SUB, and PD only to d = 1."""
+    served = {each["env_id"]: each["max_difficulty"] for each in client.call("GET", "/envs").json()}
+    assert served["SUB"] < 0 < served["PD"] < 3 < served["CART"]
+    for difficulty in (served["PD"], served["PD"] + 1):
+        able = {env_id for env_id in ("CART", "PD", "SUB") if served[env_id] >= difficulty}
+        answers = [
+            client.reset(collection=["CART", "PD", "SUB"], difficulty=difficulty, seed=seed) for seed in range(30)
+        ]
+        assert {answer["metadata"]["env_id"] for answer in answers} == able
+        assert {answer["metadata"]["difficulty"] for answer in answers} == {difficulty}
+    many = [client.reset(difficulty=3, seed=seed)["metadata"]["env_id"] for seed in range(60)]
+    assert set(many) == {env_id for env_id, most in served.items() if most >= 3}
+    refused = client.call("POST", "/reset", json={"collection": ["PD", "SUB"], "difficulty": served["PD"] + 1})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
+
+
 def test_a_reset_that_fails_leaves_no_group(client: Any) -> None:
     before = len(client.service.runs._groups)
     for number in range(20):

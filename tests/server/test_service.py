@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import threading
 from collections.abc import Mapping
 from typing import Any
 
@@ -90,3 +91,96 @@ def test_a_trace_is_the_same_whenever_it_is_told(http: Any) -> None:
     first = http.call("GET", "/episodes/E/trace")
     assert first.status_code == 200
     assert http.call("GET", "/episodes/E/trace").content == first.content
+
+
+HEAVY: list[dict[str, Any]] = [
+    {"tool_calls": [{"name": "catalog_search", "args": {"query": "lamp"}}]},
+    {"tool_calls": [{"name": "cart_view", "args": {}}, {"name": "catalog_search", "args": {"query": "lamp"}}]},
+    {"text": '{"tool_calls": [{"name": "catalog_search", "args": {"query": "lamp"}}]}'},
+    {"text": "no action at all"},
+]
+LIGHT: list[dict[str, Any]] = [HELLO, {"tool_calls": [{"name": "cart_view", "args": {}}]}, {"answer": {"done": True}}]
+
+
+class Watch:
+    """Notes in which kind of thread episodes are built and stepped."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.built: list[bool] = []
+        self.stepped: list[bool] = []
+        build, step = Episode.__init__, Episode.step
+
+        def watched_build(*args: Any, **kwargs: Any) -> None:
+            self.built.append(threading.current_thread() is threading.main_thread())
+            build(*args, **kwargs)
+
+        def watched_step(*args: Any) -> Observation:
+            self.stepped.append(threading.current_thread() is threading.main_thread())
+            return step(*args)
+
+        monkeypatch.setattr(Episode, "__init__", watched_build)
+        monkeypatch.setattr(Episode, "step", watched_step)
+
+
+@pytest.mark.parametrize(("pool_above", "is_large"), [(1_000_000, False), (400, False), (399, True), (0, True)])
+def test_on_a_large_catalog_what_may_scan_it_leaves_the_event_loop(
+    api: Any, monkeypatch: pytest.MonkeyPatch, pool_above: int, *, is_large: bool
+) -> None:
+    """The catalog has 400 products."""
+    http, watch = api(pool_above_products=pool_above), Watch(monkeypatch)
+    for number, action in enumerate((*HEAVY, *LIGHT)):
+        http.reset(env_id="CART", seed=1, episode_id=f"e{number}")
+        assert http.step(f"e{number}", action).status_code == 200
+    assert watch.built == [not is_large] * len(watch.built)
+    assert len(watch.built) == len(watch.stepped) == len(HEAVY) + len(LIGHT)
+    assert watch.stepped == [not is_large] * len(HEAVY) + [True] * len(LIGHT)
+
+
+def test_on_a_large_catalog_the_environments_are_listed_off_the_event_loop(
+    api: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    http, seen = api(pool_above_products=0), []
+    listed = http.service._listed
+
+    def watched() -> Any:
+        seen.append(threading.current_thread() is threading.main_thread())
+        return listed()
+
+    monkeypatch.setattr(http.service, "_listed", watched)
+    assert http.call("GET", "/envs").status_code == 200
+    assert seen == [False]
+
+
+@pytest.mark.parametrize("pool_above", [1_000_000, 0])
+@pytest.mark.parametrize("verb", ["step", "state"])
+def test_no_episode_expires_in_the_middle_of_a_request(
+    api: Any, clock: Any, monkeypatch: pytest.MonkeyPatch, verb: str, pool_above: int
+) -> None:
+    """A request may take longer than an idle episode is kept; the time begins when it is over."""
+    http = api(idle_ttl_s=60, pool_above_products=pool_above)
+    http.reset(env_id="CART", seed=1, episode_id="E")
+    record = http.service.record("E")
+    plain, reaped = getattr(Episode, verb), []
+
+    def slow(*args: Any) -> Any:
+        clock.seconds += 61
+        reaped.append((record.in_flight, http.service.sessions.reap()))
+        return plain(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Episode, verb, slow)
+        answer = http.step("E", HEAVY[0]) if verb == "step" else http.call("GET", "/state", params={"episode_id": "E"})
+    assert answer.status_code == 200
+    assert reaped == [(1, 0)]
+    assert record.in_flight == 0
+    clock.seconds += 60
+    assert http.service.record("E") is record
+    clock.seconds += 1
+    assert http.call("GET", "/state", params={"episode_id": "E"}).status_code == 404
+
+
+def test_a_request_that_fails_is_in_flight_no_longer(http: Any) -> None:
+    http.reset(env_id="CART", seed=1, episode_id="E")
+    record = http.service.record("E")
+    assert http.step("E", {"assistant_message": 3}).status_code == 422
+    assert record.in_flight == 0

@@ -168,3 +168,50 @@ def test_an_adopted_episode_leaves_its_first_socket(sessions: Sessions, open_epi
     assert sessions.active == 1
     with pytest.raises(UnknownEpisodeError):
         sessions.get("e")
+
+
+@pytest.mark.parametrize("is_known_to_have_ended", [True, False])
+def test_the_end_of_a_namesake_leaves_the_new_episode_its_place(
+    sessions: Sessions, open_episode: Open, *, is_known_to_have_ended: bool
+) -> None:
+    """A step of the old episode may still be on its way when the new one stands in its place."""
+    old = open_episode("same")
+    old.episode.step({"text": "no action at all"})
+    if is_known_to_have_ended:
+        sessions.ended(old)
+    new = open_episode("same")
+    for leave in (sessions.ended, sessions.delete, sessions.ended):
+        leave(old)
+        assert sessions.get("same") is new
+        assert (sessions.active, sessions.readable) == (1, 1)
+    finish(sessions, new)
+    assert (sessions.active, sessions.readable) == (0, 1)
+
+
+def test_an_old_episode_that_goes_while_its_namesake_is_built_leaves_it_the_place(
+    sessions: Sessions, open_episode: Open
+) -> None:
+    old = open_episode("same")
+    finish(sessions, old)
+    with sessions.reserve("same", None):
+        assert sessions.active == 1
+        sessions.delete(old)
+        assert sessions.active == 1, "it is the one's that is being built"
+        with pytest.raises(EpisodeExistsError), sessions.reserve("same", None):
+            pass
+        assert sessions.active == 1
+    assert sessions.active == 0
+
+
+def test_the_reset_id_of_a_namesake_leads_to_the_new_episode(sessions: Sessions, shop: Shop) -> None:
+    made = []
+    for _ in range(2):
+        with sessions.reserve("same", None):
+            record = Record(lambda: Episode(shop, EpisodeSpec("CART", seed=1), "same"))
+            record.reset_id = "reset"
+            sessions.add(record, None)
+        made.append(record)
+        if len(made) == 1:
+            finish(sessions, record)
+    sessions.delete(made[0])
+    assert sessions.by_reset_id("reset") is made[1]

@@ -9,7 +9,9 @@ from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Constraint, Op, is_satisfied
 from ecom_rlve.catalog.errors import IndexMismatchError
 from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.search.folder import SealedFolder
 from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
+from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
@@ -102,6 +104,36 @@ def test_a_filtered_search_is_full_whatever_the_query(search: Search) -> None:
 def test_a_query_without_known_words_gives_rows_in_order(search: Search, query: str) -> None:
     assert search.rank(query, None, 4).tolist() == [0, 1, 2, 3]
     assert search.rank(query, np.array([9, 5, 7], dtype=np.int32), 2).tolist() == [5, 7]
+
+
+@pytest.mark.parametrize("query", ["blue cotton throw", "black steel shelf", "red wool scarf for kids"])
+@pytest.mark.parametrize("first", [None, 0, 20])
+def test_the_nearest_are_ranked_again_by_their_words_and_the_others_stay(
+    search: Search, query: str, first: int | None
+) -> None:
+    """Among the nearest who shares more words goes first, ties in the order of the vectors."""
+    rows = None if first is None else np.arange(first, SIZE, dtype=np.int32)
+    vector = search.embedder.encode(query)
+    asked = SIZE if rows is None else len(rows)
+    near = search.index.search(vector, asked) if rows is None else search.index.search_subset(vector, rows, asked)
+    head, tail = near[:RERANK_DEPTH].tolist(), near[RERANK_DEPTH:].tolist()
+    shared = dict(zip(head, search.bags.overlap(split_words(query), near[:RERANK_DEPTH]).tolist(), strict=True))
+    again = sorted(head, key=lambda row: -shared[row])
+    assert again != head, "the vectors alone give another order"
+    assert tail
+    assert search.rank(query, rows, asked).tolist() == again + tail
+    assert search.rank(query, rows, 5).tolist() == again[:5]
+
+
+def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() -> None:
+    titles = ("Blue cup", "Blue blue blue cup", "Tall blue mug with a wide handle, for tea", "Green plate", "Red spoon")
+    catalog = Catalog.from_products(
+        [Product(id=f"m{number}", title=title, category="mugs") for number, title in enumerate(titles)], [MUGS]
+    )
+    search = Search.build(catalog)
+    found = search.rank("blue handle tea", None, 5).tolist()
+    assert found[0] == 2
+    assert set(found[1:3]) == {0, 1}
 
 
 def test_word_order_and_case_change_nothing(search: Search) -> None:
@@ -216,6 +248,24 @@ def test_a_cache_that_is_not_as_written_is_built_again(
     assert is_mapped(again)
     assert pages(again) == fresh
     assert list(tmp_path.iterdir()) == [home]
+
+
+def test_one_changed_byte_anywhere_in_a_cache_is_noticed_and_the_file_written_again(tmp_path: Path) -> None:
+    """Of the same length, and of a kind that a search need not stumble over."""
+    catalog = synthetic_catalog(40)
+    Search.open_or_build(catalog, tmp_path)
+    (home,) = tmp_path.iterdir()
+    written = {path.name: path.read_bytes() for path in home.iterdir()}
+    files = sorted(written.keys() - {"manifest.json"})
+    assert len(files) > 5
+    for number, name in enumerate(files):
+        content = bytearray(written[name])
+        content[(0, len(content) // 2, -1)[number % 3]] ^= 1
+        (home / name).write_bytes(content)
+        with pytest.raises(IndexMismatchError):
+            SealedFolder(home, is_verified=True)
+        assert pages(Search.open_or_build(catalog, tmp_path)) == pages(Search.build(catalog))
+        assert {path.name: path.read_bytes() for path in home.iterdir()} == written, name
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.template_text import TemplateVoice
-from ecom_rlve.envs.customer.turn import ClosedTurn, Reply
+from ecom_rlve.envs.customer.turn import ClosedTurn, Heard, Reply
 from ecom_rlve.envs.difficulty import axes_of, overridden
-from ecom_rlve.envs.errand import Intent
+from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Slot
-from ecom_rlve.envs.language.acts import Act, ActKind, Fact
+from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
@@ -444,6 +444,113 @@ def test_a_turn_with_news_restores_patience(shop: Shop) -> None:
             assert not sitting.say(f"How many {plural} do you need?").leaves
         label = LABELS[slot.fact.constraint.attribute]
         assert not sitting.say(f"Which {label} for the {sitting.noun(slot)}?").leaves
+
+
+def free_names(sitting: Sitting) -> list[str]:
+    """Return attributes that the goal leaves free."""
+    used = {slot.fact.constraint.attribute for slot in sitting.intent.slots} | {"quantity", "variant"}
+    return [name for name in ("scent", "flavor", "age_range", "pattern") if name not in used]
+
+
+def test_a_question_about_what_is_free_may_be_asked_once_and_repeated_it_wears_patience_out(shop: Shop) -> None:
+    sitting = sit(shop, 3, 0, ALL_LEFT_OUT)
+    noun = sitting.intent.subjects[0].singular
+    question = f"Which {LABELS[free_names(sitting)[0]]} would you like for the {noun}?"
+    replies = [sitting.say(question) for _ in range(4)]
+    assert [reply.leaves for reply in replies] == [False, False, False, True]
+    assert [kinds(reply) for reply in replies[:3]] == [[ActKind.NO_PREFERENCE]] * 3
+
+
+def test_questions_about_other_free_things_wear_nothing_out(shop: Shop) -> None:
+    sitting = sit(shop, 3, 0, ALL_LEFT_OUT)
+    noun = sitting.intent.subjects[0].singular
+    first, second, third = (LABELS[name] for name in free_names(sitting)[:3])
+    asked = (first, second, f"{first} and {third}", first, second)
+    assert [sitting.say(f"Which {label} for the {noun}?").leaves for label in asked] == [False] * 5
+    assert sitting.say(f"Which {third} for the {noun}?").leaves, "the third in a row that repeats"
+
+
+def test_told_that_nothing_is_left_who_asks_on_wears_patience_out(shop: Shop) -> None:
+    sitting = sit(shop, 3, 0, ALL_SAID)
+    replies = [sitting.say("Anything else?") for _ in range(4)]
+    assert [reply.leaves for reply in replies] == [False, False, False, True]
+    assert kinds(replies[0]) == [ActKind.NOTHING_LEFT]
+
+
+def test_what_nobody_wants_is_rejected_three_times_and_then_no_more(shop: Shop) -> None:
+    """Between the rejections there is news, so patience does not run out first."""
+    for seed in range(40):
+        sitting = sit(shop, 9, seed, ALL_LEFT_OUT)
+        if len(sitting.unsaid) < 6:
+            continue
+        heard = []
+        for slot in sitting.unsaid[:6]:
+            sitting.add_stray()
+            reply = sitting.say(f"Which {LABELS[slot.fact.constraint.attribute]} for the {sitting.noun(slot)}?")
+            assert not reply.leaves
+            heard.append([kind for kind in kinds(reply) if kind != ActKind.ANSWER])
+        assert heard == [[ActKind.REJECT]] * 3 + [[]] * 3
+        return
+    raise AssertionError("nobody left six facts out")
+
+
+def test_rejections_in_a_row_wear_patience_out(shop: Shop) -> None:
+    sitting = sit(shop, 6, 0, ALL_SAID)
+    leaves = []
+    for _ in range(4):
+        sitting.add_stray()
+        leaves.append(sitting.say("I have added it to your cart.").leaves)
+    assert leaves == [False, False, False, False], "the fourth is not rejected, and it changed something"
+    assert [sitting.say("I have added everything.").leaves for _ in range(3)] == [False, False, True]
+
+
+def test_reading_that_something_is_sold_out_is_excused_once(shop: Shop) -> None:
+    """What was read again, and a second stock-out, are the agent's own turns."""
+    sitting = sit(shop, 3, 0, ALL_SAID)
+    read = ClosedTurn("", (), changed=False, answer=None, met_stockout=True)
+    heard = sitting.customer.hear(read)
+    plain = read._replace(met_stockout=False)
+    assert sitting.customer.reply(plain, heard) == Reply((), is_customer_caused=False)
+    assert sitting.customer.reply(read, heard) == Reply((), is_customer_caused=True)
+    for _ in range(3):
+        assert sitting.customer.reply(read, heard) == Reply((), is_customer_caused=False)
+
+
+def test_only_the_first_fallback_is_excused(shop: Shop) -> None:
+    sitting = sit(shop, 6, 0, ALL_SAID)
+    intent = sitting.intent
+    turn = ClosedTurn("It is sold out.", (), changed=False, answer=None, met_stockout=False)
+    caused = []
+    for item in (0, 1, 0):
+        subject = intent.subjects[item]
+        act = Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),))
+        reply = sitting.customer.reply(turn, Heard(sold_out=(item,)), Change(act, intent.goal, intent.slots))
+        assert reply.acts == (act,)
+        assert not reply.leaves, "a fallback is news"
+        caused.append(reply.is_customer_caused)
+    assert caused == [True, False, False]
+
+
+def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> None:
+    for seed in range(20):
+        sitting = sit(shop, 6, seed, ALL_SAID | {"p_oos": 1.0})
+        stockout, customer = sitting.intent.stockout, sitting.customer
+        assert stockout is not None
+        missing, others = stockout.plan.item, list(range(len(sitting.intent.subjects)))
+        others.remove(missing)
+        stockout.plan.leave_out = True
+        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "it has not sold out"
+        stockout.plan.fired = True
+        assert others
+        for heard in ((), *((other,) for other in others), tuple(others)):
+            assert customer.settles_for(Heard(sold_out=heard)) is None, heard
+        for heard in ((missing,), (None,), (others[0], missing), (others[0], None)):
+            assert customer.settles_for(Heard(sold_out=heard)) is not None, heard
+        sitting.intent.leaves_stockouts = True
+        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "they leave it to the agent"
+        sitting.intent.leaves_stockouts = False
+        stockout.plan.is_settled = True
+        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "they have decided"
 
 
 @pytest.mark.parametrize("d", [0, 6])

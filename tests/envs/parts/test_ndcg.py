@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.envs.parts.scores import Gains, discount, min_max, ndcg
+from ecom_rlve.streams import stream
 
 FRACTIONS = st.fractions(min_value=0, max_value=1, max_denominator=50)
 NUMERATORS = st.lists(st.integers(0, 20), min_size=1, max_size=12)
@@ -71,3 +73,28 @@ def test_min_max_of_equal_values_is_one() -> None:
     numerators, denominator = min_max(np.array([-2, 3, 1]))
     assert (numerators.tolist(), denominator) == ([0, 5, 3], 5)
     assert min_max(np.array([], dtype=np.int64))[1] == 1
+
+
+def by_sorting(gains: Gains, k: int) -> list[int]:
+    """Return the best rows by sorting them all."""
+    pairs = sorted(zip(-gains.numerators, gains.rows.tolist(), strict=True))
+    return [row for _, row in pairs[:k]]
+
+
+@given(st.integers(1, 6), st.integers(33, 300), st.integers(1, 12), st.integers(0, 2**32))
+def test_the_best_of_very_many_are_those_that_sorting_gives(k: int, times: int, levels: int, seed: int) -> None:
+    """Many products with few different gains, as in large categories: ties at the cut are settled by row too."""
+    numerators = stream(seed, "gains").integers(levels, size=k * times)
+    gains = Gains(np.arange(len(numerators), dtype=np.int32) * 3, numerators.astype(np.int64), 20)
+    assert gains.best_rows(k) == by_sorting(gains, k)
+
+
+@pytest.mark.parametrize("count", [63, 64, 65, 95, 96, 97, 128])
+def test_ties_at_the_cut_go_to_the_lowest_rows(count: int) -> None:
+    k = 2
+    gains = gains_of([7] * count)
+    assert gains.best_rows(k) == [0, 3]
+    best_in_the_middle = gains_of([7] * (count - 10) + [9] + [7] * 9)
+    assert best_in_the_middle.best_rows(k) == [3 * (count - 10), 0]
+    assert best_in_the_middle.best_rows(count) == by_sorting(best_in_the_middle, count)
+    assert gains.best_rows(0) == []

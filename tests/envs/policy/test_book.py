@@ -16,6 +16,7 @@ from ecom_rlve.envs.policy.book import LEAST_FIGURES, MOST_CONDITIONS, PolicyBoo
 from ecom_rlve.envs.policy.conditions import CONDITIONS, DEPARTMENT, TIER, TIERS, Band
 from ecom_rlve.envs.policy.rules import Rule
 from ecom_rlve.envs.policy.search import ranked_sections
+from ecom_rlve.envs.policy.text import spelled
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING, TOPICS
 from ecom_rlve.envs.tasks.policy_questions.cases import draw_situation
 from ecom_rlve.envs.tools.policy_book import GetSectionArgs, NowArgs, SearchPoliciesArgs
@@ -156,6 +157,89 @@ def test_base_sections_name_their_conditions() -> None:
         rule = book.rule(key)
         named = labels(book.section_by_id[book.section_id(key)].text)
         assert named == [adjustment.condition.label for adjustment in rule.adjustments]
+
+
+COMBINING = (
+    "Where a section gives another figure instead of the base, that figure takes its place; then all additions and "
+    "deductions that fit are made.",
+    "A figure given instead of the base replaces it; everything that is added or taken off then applies as well.",
+)
+COUNTING = (
+    "Days are counted from the day of {start}: the last day is the date of {start} plus the whole number of days.",
+    "The period runs from the date of {start}, and its last day is that date plus the full number of days.",
+)
+
+
+def test_every_base_says_how_figures_combine_and_from_which_day_a_period_is_counted() -> None:
+    combining, counting = Counter[int](), Counter[int]()
+    for seed in range(12):
+        book = book_of(seed)
+        for topic in TOPICS.values():
+            text = book.section_by_id[book.governing(topic.key)[0]].text
+            said = [number for number, sentence in enumerate(COMBINING) if sentence in text]
+            assert len(said) == 1, text
+            combining.update(said)
+            said = [number for number, form in enumerate(COUNTING) if form.format(start=topic.counted_from) in text]
+            assert len(said) == bool(topic.counted_from), text
+            assert ("last day" in text) == bool(topic.counted_from)
+            counting.update(said)
+    assert combining.keys() == counting.keys() == {0, 1}
+
+
+def test_the_sections_of_conditions_say_neither() -> None:
+    read = 0
+    for seed in range(4):
+        book = book_of(seed)
+        for key in TOPICS:
+            for section_id in book.governing(key)[1:]:
+                text = book.section_by_id[section_id].text
+                assert not any(sentence in text for sentence in COMBINING)
+                assert "last day" not in text
+                read += 1
+    assert read > 100
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "is_change", "words"),
+    [
+        (Fraction(1), "percent", False, "1 percent"),
+        (Fraction(1), "percent", True, "1 percentage point"),
+        (Fraction(62, 5), "percent", False, "12.4 percent"),
+        (Fraction(6, 5), "percent", True, "1.2 percentage points"),
+        (Fraction(1), "days", True, "1 day"),
+        (Fraction(2), "days", True, "2 days"),
+        (Fraction(1), "points", False, "1 point"),
+        (Fraction(30), "weeks", False, "30 weeks"),
+        (Fraction(1), "USD", True, "$1.00"),
+        (Fraction(167, 20), "USD", False, "$8.35"),
+    ],
+)
+def test_amounts_in_words(amount: Fraction, unit: str, is_change: bool, words: str) -> None:
+    assert spelled(amount, unit, is_change=is_change) == words
+
+
+def test_what_is_added_to_a_percentage_are_points_and_what_replaces_it_are_percent() -> None:
+    """Five percent more than ten percent could be ten and a half."""
+    changes = replacements = 0
+    for seed in range(20):
+        book = book_of(seed)
+        for topic in (each for each in TOPICS.values() if each.unit == "percent"):
+            rule, (base_id, *others) = book.rule(topic.key), book.governing(topic.key)
+            base = book.section_by_id[base_id].text
+            assert "percentage point" not in base
+            assert f"{spelled(rule.base * topic.step, 'percent')}" in base
+            for section_id in others:
+                text = book.section_by_id[section_id].text
+                name = {each.label: each.name for each in CONDITIONS.values()}[
+                    subject(book.section_by_id[section_id].title)[1]
+                ]
+                (adjustment,) = (each for each in rule.adjustments if each.condition.name == name)
+                cases = [case for case in adjustment.cases if case.steps or case.replaces]
+                found = len(re.findall(r"percentage points?\b", text)), len(re.findall(r"\bpercent\b", text))
+                assert found == ((0, len(cases)) if adjustment.is_replacement else (len(cases), 0)), text
+                changes += found[0]
+                replacements += found[1]
+    assert min(changes, replacements) > 20
 
 
 @pytest.mark.parametrize("branching", BRANCHINGS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -390,14 +391,35 @@ def test_rewards_are_exact(store: Shop) -> None:
 
 
 def test_spending_too_much_costs_in_proportion(store: Shop) -> None:
-    intent = drawn(store, 0, 4)
     price, ids = store.catalog.column("price").values, store.catalog.ids
-    first, second = intent.goal.needs
-    other = int(price[second.cheapest])
-    for row in rows_meeting(store, first.category, []).tolist():
-        excess = Fraction(int(price[row]) + other - intent.goal.budget, intent.goal.budget)
-        expected = 1 - max(Fraction(0), min(Fraction(1), excess))
-        assert verdict(intent, [ids[row], ids[second.cheapest]]) == (expected, excess <= 0)
+    excesses = []
+    for seed in range(40):
+        intent = drawn(store, 12, seed)
+        for item, need in enumerate(intent.goal.needs):
+            others = sum(int(price[other.cheapest]) for at, other in enumerate(intent.goal.needs) if at != item)
+            for row in rows_meeting(store, need.category, list(need.wishes)).tolist():
+                excess = Fraction(int(price[row]) + others - intent.goal.budget, intent.goal.budget)
+                chosen = cheapest(intent)
+                chosen[item] = ids[row]
+                assert verdict(intent, chosen) == (1 - max(Fraction(0), min(Fraction(1), excess)), excess <= 0)
+                excesses.append(excess)
+    assert sum(excess > 0 for excess in excesses) > 50, "some spend too much"
+    assert sum(excess <= 0 for excess in excesses) > 50, "and some do not"
+    assert any(0 < excess < Fraction(1, 20) for excess in excesses), "however little it is"
+
+
+def test_the_whole_budget_may_be_spent_and_not_a_cent_more(store: Shop) -> None:
+    intent = drawn(store, 0, 4)
+    price, goal = store.catalog.column("price").values, intent.goal
+    cost = sum(int(price[need.cheapest]) for need in goal.needs)
+    intent.goal = replace(goal, budget=cost)
+    assert verdict(intent, cheapest(intent)) == (1, True)
+    assert not ENVIRONMENT.review(intent, BundleAnswer(done=False, recommended_product_ids=cheapest(intent))).stray
+    intent.goal = replace(goal, budget=cost - 1)
+    assert verdict(intent, cheapest(intent)) == (1 - Fraction(1, cost - 1), False)
+    assert ENVIRONMENT.review(intent, BundleAnswer(done=False, recommended_product_ids=cheapest(intent))).stray
+    intent.goal = replace(goal, budget=cost // 3)
+    assert verdict(intent, cheapest(intent)) == (0, False), "no more than 1 is taken off"
 
 
 def test_a_second_product_of_a_kind_is_surplus(store: Shop) -> None:

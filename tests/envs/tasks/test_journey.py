@@ -13,6 +13,7 @@ from ecom_rlve.client import StepResult
 from ecom_rlve.envs.customer.conversation import Begun, Conversation
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
@@ -492,6 +493,79 @@ def test_an_errand_settled_with_unseen_ids_is_no_share_of_success(store: Shop) -
         if result.r_hall < 0:
             assert (result.is_correct, result.correct_share < 1) == (False, True), seed
     assert met >= 5
+
+
+@pytest.mark.parametrize("has_cart", [True, False])
+def test_a_product_in_the_cart_that_was_never_shown_spoils_the_journey(store: Shop, *, has_cart: bool) -> None:
+    """Whoever's errand it was: the cart is the journey's output too."""
+    met = 0
+    for seed in range(60):
+        episode = start(store, 0, seed, p_switch=0.0, p_oos=0.0, t_max=60)
+        if ("CART" in ids_of(episode)) != has_cart or ids_of(episode)[0] == "CART":
+            continue
+        world = episode.intent.world
+        row = next(row for row in range(store.catalog.size) if row not in world.shown and world.stock(row) > 0)
+        add = {"name": "cart_add", "args": {"product_id": store.catalog.ids[row]}}
+        assert episode.step({"tool_calls": [add]}).tool_results[0].result is not None
+        assert row not in world.shown
+        solve(episode)
+        assert row not in world.shown or has_cart
+        if row in world.shown:
+            continue
+        result = ended(episode)
+        assert result.r_hall < 0
+        assert not result.is_correct
+        assert result.r_task == 1.0, "each errand by itself was settled"
+        met += 1
+        if met == 4:
+            break
+    assert met == 4
+
+
+def kinds_of(intent: Intent[Any]) -> set[str]:
+    """Return the categories that an errand is about."""
+    return {subject.category for subject in intent.subjects} - {""}
+
+
+def test_what_may_sell_out_of_an_errand_leaves_the_kinds_of_all_others_alone(store: Shop) -> None:
+    planned = 0
+    for seed in range(40):
+        intents = start(store, 8, seed).scenario.intents
+        for intent in intents:
+            if intent.stockout is not None:
+                others = set[str]().union(*(kinds_of(other) for other in intents if other is not intent))
+                assert intent.stockout.plan.reserved - {""} == others
+                assert not kinds_of(intent) & others
+                planned += 1
+    assert planned > 60
+
+
+@pytest.mark.parametrize("p_oos", [0.0, 1.0])
+@pytest.mark.parametrize("d", [4, 12])
+def test_one_errands_stock_out_empties_no_kind_of_another(store: Shop, d: int, p_oos: float) -> None:
+    """However much of the others' kinds was shown, variants and all, before anything of its own."""
+    fired = 0
+    for seed in range(25):
+        episode = start(store, d, seed, p_switch=0.0, p_oos=p_oos, t_max=400, b_tool=6, top_k=200, eps_rank=0.0)
+        world, first = episode.intent.world, episode.intent
+        # SUB's original and what is like it are off the shelves from the start.
+        before = set(world.sold_out)
+        others = sorted(set[str]().union(*(kinds_of(each) for each in episode.scenario.intents if each is not first)))
+        for kind in (*others, *sorted(kinds_of(first))):
+            search = {"name": "catalog_search", "args": {"query": "", "category": kind, "limit": 10}}
+            page = episode.step({"tool_calls": [search]}).tool_results[0].result
+            assert page is not None
+            for card in page["results"][:4]:
+                read = {"name": "catalog_get_variants", "args": {"product_id": card["product_id"]}}
+                episode.step({"tool_calls": [read]})
+            if episode.done or episode.intent is not first:
+                break
+        gone = {store.catalog.category_of(row).name for row in world.sold_out - before}
+        shown = {variant.id: row for row in world.shown for variant in world.variants(row)}
+        gone |= {store.catalog.category_of(shown[name]).name for name in world.sold_out_variants}
+        assert not gone & set(others), seed
+        fired += bool(gone)
+    assert fired >= 3
 
 
 def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> None:

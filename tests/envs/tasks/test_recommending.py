@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.parts.recommendation import Ranking
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Observation
@@ -98,3 +100,42 @@ def test_the_original_is_no_substitute_for_itself(shop: Shop) -> None:
     for d in (0, 6, 12):
         for seed in range(15):
             assert earned(start(shop, "SUB", d, seed), the_original) < 0
+
+
+LEAST_NDCG = {"PD": Fraction(90, 100), "SUB": Fraction(85, 100)}
+"""From which a list whose first product fits is correct (SPEC §6)."""
+
+
+def is_correct(episode: Episode, first: int | None, ndcg: Fraction) -> bool:
+    """Tell whether a list is correct of which only the first product and the nDCG are known."""
+    ranking = Ranking((first,), ndcg, Fraction(0))
+    return bool(environment(episode.spec.env_id).judge(episode.intent, ranking)[1])  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("env_id", PRIORITY)
+def test_a_list_is_correct_from_the_documented_ndcg_on(shop: Shop, env_id: str) -> None:
+    least = LEAST_NDCG[env_id]
+    for seed in range(3):
+        episode = start(shop, env_id, 6, seed)
+        best = episode.intent.goal.wanted
+        assert is_correct(episode, best, least)
+        assert is_correct(episode, best, Fraction(1))
+        for short in (least - Fraction(1, 10**6), Fraction(70, 100), Fraction(0)):
+            assert not is_correct(episode, best, short)
+
+
+@pytest.mark.parametrize("env_id", PRIORITY)
+def test_however_good_the_order_a_first_product_that_does_not_fit_is_not_correct(shop: Shop, env_id: str) -> None:
+    for seed in range(3):
+        episode = start(shop, env_id, 6, seed)
+        goal, catalog = episode.intent.goal, shop.catalog
+        kind = catalog.rows_of_category(catalog.category_of(goal.wanted).name).tolist()
+        stranger = next(
+            row for row in range(catalog.size) if catalog.category_codes[row] != catalog.category_codes[kind[0]]
+        )
+        unfit = next(row for row in kind if row not in goal.fitting and episode.intent.world.stock(row) > 0)
+        for first in (None, unfit, stranger):
+            assert not is_correct(episode, first, Fraction(1))
+        assert is_correct(episode, goal.wanted, Fraction(1))
+        episode.intent.world.sold_out.add(goal.wanted)
+        assert not is_correct(episode, goal.wanted, Fraction(1)), "it cannot be bought any more"

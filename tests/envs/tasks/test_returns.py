@@ -26,7 +26,7 @@ from ecom_rlve.envs.language.said import said_acts, with_acts
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.returns.environment import ENVIRONMENT as RETURN
 from ecom_rlve.envs.tasks.returns.facts import METHODS, REASONS
-from ecom_rlve.envs.tasks.returns.goal import ReturnAnswer, ReturnGoal
+from ecom_rlve.envs.tasks.returns.goal import ReturnAnswer, ReturnGoal, offered_product
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.returns import Reason, Refund
 from ecom_rlve.envs.world.eligibility import eligibility
@@ -474,6 +474,97 @@ def test_an_exchange_is_no_refund_and_a_refund_no_exchange(store: Shop) -> None:
     new = store.catalog.ids[intent.goal.replacement.row]  # type: ignore[union-attr]
     initiate(intent, method="store_credit")
     assert judged(intent, resolution="returned", recommended_product_ids=[new]).r_task == Fraction(35, 100)
+
+
+def exchange(intent: Drawn, row: int, **changes: str) -> dict[str, Any] | DomainCode:
+    """Exchange the line meant, or the one that ``changes`` names, for a product."""
+    args = {**ids_of(intent), "reason": intent.goal.reason, **changes}
+    return run(intent, "return_exchange", **args, new_product_id=intent.world.shop.catalog.ids[row])
+
+
+def proposing(*ids: str) -> ReturnAnswer:
+    return ReturnAnswer(done=False, recommended_product_ids=list(ids))
+
+
+@pytest.mark.parametrize("method", ["exchange", "refund"])
+def test_what_another_line_was_exchanged_for_is_not_offered_for_the_one_meant(store: Shop, method: str) -> None:
+    def has_another(intent: Drawn) -> bool:
+        return wants(method)(intent) and other_eligible(intent) is not None
+
+    intent = find(store, 6, has_another)
+    assert intent.goal.replacement is not None
+    right, other = intent.goal.replacement.row, other_eligible(intent)
+    assert other is not None
+    assert isinstance(exchange(intent, right, **other), dict)
+    assert offered_product(intent, None) is None
+    assert offered_product(intent, proposing(store.catalog.ids[right])) == right
+    assert judged(intent, resolution="exchanged").r_task == Fraction(-1, 10)
+    unmet = next(row for share, row in by_share(intent).items() if share not in (0, 1))
+    assert offered_product(intent, proposing(store.catalog.ids[unmet])) == unmet
+    # The exchange of the line itself goes before what an answer says.
+    assert isinstance(exchange(intent, unmet), dict)
+    assert offered_product(intent, proposing(store.catalog.ids[right])) == unmet
+
+
+def test_only_a_return_that_scores_full_is_confirmed(store: Shop) -> None:
+    """Whatever the customer is shown: what they confirm is correct."""
+    other = None
+    for seed in range(200):
+        intent, _ = draw(store, 6, seed)
+        other = other_eligible(intent)
+        if wants("refund")(intent) and other is not None and 0 in by_share(intent):
+            break
+    ids, shares = store.catalog.ids, by_share(intent)
+    assert other is not None
+    partly = next(share for share in shares if share not in (0, 1))
+    right, short, bad = (proposing(ids[shares[share]]) for share in (Fraction(1), partly, Fraction(0)))
+    assert not RETURN.review(intent, right).complete, "nothing was done yet"
+    initiate(intent)
+    assert RETURN.review(intent, right).complete
+    assert not RETURN.review(intent, None).complete, "nothing new was offered"
+    assert not RETURN.review(intent, proposing("nope")).complete
+    for proposal, is_stray in ((short, False), (bad, True)):
+        review = RETURN.review(intent, proposal)
+        assert not review.complete
+        assert review.stray is is_stray
+        unmet = [slot for slot in review.wrong if slot.item == 1]
+        assert unmet
+        assert len(unmet) < len(intent.goal.replacement.constraints) or is_stray  # type: ignore[union-attr]
+    initiate(intent, **other)
+    review = RETURN.review(intent, right)
+    assert review.stray
+    assert not review.complete, "one return too many"
+
+
+def test_an_offer_that_nobody_asked_for_is_not_confirmed(store: Shop) -> None:
+    intent = find(store, 3, plain)
+    initiate(intent)
+    assert RETURN.review(intent, None).complete
+    review = RETURN.review(intent, proposing(store.catalog.ids[0]))
+    assert (review.stray, review.complete, review.hides_unsaid) == (True, False, True)
+
+
+def test_an_exchange_for_what_meets_not_every_wish_is_not_confirmed(store: Shop) -> None:
+    drawn = find(store, 6, wants("exchange"))
+    shares = by_share(drawn)
+    assert len(shares) > 2
+    for share, row in shares.items():
+        intent = find(store, 6, wants("exchange"))
+        assert isinstance(exchange(intent, row), dict)
+        review = RETURN.review(intent, None)
+        assert review.complete == (share == 1)
+        assert review.stray == (share == 0)
+        assert bool(review.wrong) == (share != 1)
+
+
+def test_a_wrong_reason_or_method_is_not_confirmed(store: Shop) -> None:
+    intent = find(store, 3, plain)
+    for name, others in (("reason", sorted(REASONS)), ("method", ["original_payment", "store_credit"])):
+        intent = find(store, 3, plain)
+        initiate(intent, **{name: next(each for each in others if each != getattr(intent.goal, name))})
+        review = RETURN.review(intent, None)
+        assert [slot.name for slot in review.wrong] == [name]
+        assert (review.stray, review.complete) == (False, False)
 
 
 def test_nothing_new_is_owed_for_what_cannot_go_back(store: Shop) -> None:

@@ -61,6 +61,18 @@ def test_what_the_compared_product_lacks_does_not_count(tiny: Shop) -> None:
     assert gower(tiny, 4, np.array([0, 1, 3], dtype=np.int32)).tolist() == [MILLION, MILLION, 0]
 
 
+def test_two_products_that_lack_the_same_are_no_more_alike_for_it(tiny: Shop) -> None:
+    """Unknown is not equal to unknown: neither a word, nor a number, nor a price."""
+    assert gower(tiny, 4, np.array([4], dtype=np.int32)).tolist() == [MILLION], "the style; nothing else is known"
+    assert gower(tiny, 3, np.array([3], dtype=np.int32)).tolist() == [3 * MILLION], "price, material and weight"
+    catalog = Catalog.from_products(
+        [lamp(0, 1000, style="retro"), lamp(1, 1000, style="retro"), lamp(2, None, material="oak", weight=5.0)], [LAMPS]
+    )
+    shop = Shop(catalog, Search.build(catalog))
+    assert gower(shop, 0, np.array([0, 1, 2], dtype=np.int32)).tolist() == [2 * MILLION, 2 * MILLION, 0]
+    assert gower(shop, 2, np.array([0, 1, 2], dtype=np.int32)).tolist() == [0, 0, 2 * MILLION]
+
+
 @pytest.fixture(scope="module")
 def shop(wide_shop: Shop) -> Shop:
     return wide_shop

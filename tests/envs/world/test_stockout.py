@@ -297,6 +297,33 @@ def test_the_old_wish_no_longer_counts_after_the_fallback(start: Start) -> None:
     assert str(after.variant.value).casefold() in said.casefold(), "the fallback was said, so it is named"
 
 
+@pytest.mark.parametrize("kind", ["product", "variant", "nothing"])
+def test_of_the_old_wish_only_what_still_holds_can_be_asked_for(start: Start, kind: str) -> None:
+    """Of another product the quantity, of another variant all else, and nothing of what is done without."""
+    for first in range(0, 30, 6):
+        episode = fire(start, "variant" if kind == "variant" else "product", first=first)
+        intent, plan = episode.intent, plan_of(episode)
+        at, before = plan.item, intent.slots
+        if kind == "nothing":
+            plan.leave_out = True
+        old = [slot for slot in before if slot.item == at]
+        assert len(old) > 1
+        tell(episode)
+        now = [slot for slot in intent.slots if slot.item == at]
+        assert [slot for slot in intent.slots if slot.item != at] == [slot for slot in before if slot.item != at]
+        if kind == "nothing":
+            assert not now
+        elif kind == "product":
+            assert now == [slot for slot in old if slot.name == "quantity"]
+            assert len(now) == 1
+        else:
+            assert [slot.name for slot in now] == [slot.name for slot in old]
+            changed = [slot for slot in now if slot not in old]
+            assert [slot.name for slot in changed] == ["variant"]
+            assert plan.fallback_variant is not None
+            assert changed[0].fact.constraint.value == plan.fallback_variant.value
+
+
 def test_leave_it_out_only_where_two_or_more_remain(start: Start) -> None:
     left_out = dict.fromkeys(range(13), 0)
     for d in left_out:

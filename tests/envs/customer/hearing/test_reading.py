@@ -272,6 +272,150 @@ def test_what_claims_to_be_done(text: str, claims: bool) -> None:
     assert read(text, TOPICS).claims_done is claims
 
 
+RIVALS = Topics(
+    items=(("desk lamp", "desk lamps"), ("price tag", "price tags"), ("order", "orders")),
+    value_index={
+        "red": "color",
+        "lamp oil": "scent",
+        "brand new": "style",
+        "price": "finish_type",
+        "star": "pattern",
+        "balance": "material",
+        "new balance": "brand",
+        "old new balance shoe": "size",
+        "black and white": "color",
+        "black": "material",
+        "one": "size",
+        "2": "size",
+        "3 kg": "capacity",
+        "5": "size",
+    },
+    titles={"lamp": LAMP, "red lamp price": 1},
+)
+"""Words that could be several things at once."""
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "asked", "items"),
+    [
+        ("an item before a name that it begins with", "Which price tag?", [], [1]),
+        ("an item before a value that it begins with", "Do you want a desk lamp oil?", [], [LAMP]),
+        ("a name longer than an item before the item", "What is the order number?", [], [2]),
+        ("a longer value before a shorter name", "Do you want it brand new?", [(None, "style")], []),
+        ("a name before a value of its length", "Which price?", [(None, "price")], []),
+        ("a longer name before a shorter value", "Which star rating?", [(None, "rating")], []),
+        ("a value alone is one", "Which star?", [(None, "pattern")], []),
+        ("the longer of two values", "Do you want new balance?", [(None, "brand")], []),
+        ("the shorter where the longer is not there", "Do you want balance?", [(None, "material")], []),
+        ("the longest value has four words", "Is it the old new balance shoe?", [(None, "size")], []),
+        ("no value goes over a break", "Is it black, and white?", [(None, "material")], []),
+        ("a value goes on without one", "Is it black and white?", [(None, "color")], []),
+        ("a common word is no value", "Do you want one?", [], []),
+        ("a bare number is no value", "Do you want 2?", [], []),
+        ("a value before a number with a unit", "Is it 3 kg?", [(None, "capacity")], []),
+        ("a number with a unit", "Is it 2 kg?", [(None, "weight")], []),
+        ("a number joined with its unit", "Is it 3kg?", [(None, "weight")], []),
+        ("a number of another unit is nothing", "Is it 2 cm?", [], []),
+        ("what is named before what a unit says", "Is the brand the 60W one?", [(None, "brand")], []),
+        ("what is named before a price", "Is the rating for $20?", [(None, "rating")], []),
+        ("a price alone", "Is it $20?", [(None, "price")], []),
+        ("the longest title goes first", "Is it the red lamp price?", [], [1]),
+        ("a title inside a word's place", "Is it the lamp?", [], [LAMP]),
+    ],
+)
+def test_what_goes_before_what(rule: str, text: str, asked: list[tuple[int | None, str]], items: list[int]) -> None:
+    reading = read(text, RIVALS)
+    assert (list(reading.asked), list(reading.items)) == (asked, items), rule
+
+
+def test_the_order_number_is_no_order() -> None:
+    assert read("What is the order number?", RIVALS).unknowable == ("order_number",)
+    assert read("Which brand is the order?", RIVALS).asked == ((2, "brand"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked", "unknowable"),
+    [
+        ("If it is in stock, which colour?", [(None, "color")], ()),
+        ("If it is in stock which colour?", [(None, "color")], ()),
+        ("In case it is in stock, which colour?", [(None, "color")], ()),
+        ("If you like, is it in stock?", [], ("stock",)),
+        ("If so: is it in stock and what is the SKU?", [], ("stock", "id")),
+        ("Is it in stock if the SKU is known?", [], ("stock",)),
+        ("If the SKU is known and what is in stock?", [], ("stock",)),
+        ("Do you know if it is in stock?", [], ("stock",)),
+        ("Could you check if it is in stock?", [], ("stock",)),
+        ("Which case, and is it in stock?", [], ("stock",)),
+    ],
+)
+def test_a_condition_asks_nothing_and_ends_with_its_clause(
+    text: str, asked: list[tuple[int | None, str]], unknowable: tuple[str, ...]
+) -> None:
+    reading = read(text, TOPICS)
+    assert (list(reading.asked), reading.unknowable) == (asked, unknowable)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Do you want two chargers?", [(CHARGER, "quantity")]),
+        ("Do you want 2 chargers?", [(CHARGER, "quantity")]),
+        ("Two chargers?", [(CHARGER, "quantity")]),
+        ("Do you want the two chargers?", []),
+        ("Which two chargers?", []),
+        ("Do you want your two chargers?", []),
+        ("Do you want 12 chargers?", []),
+        ("Do you want two?", []),
+        ("Which brand for two chargers?", [(CHARGER, "brand"), (CHARGER, "quantity")]),
+    ],
+)
+def test_a_number_before_a_thing_asks_how_many_unless_it_is_spoken_of_already(
+    text: str, asked: list[tuple[int | None, str]]
+) -> None:
+    assert sorted(read(text, TOPICS).asked, key=str) == sorted(asked, key=str)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("Please tell me:\n- colour\n- size", ["color", "size"]),
+        ("Please tell me:\n* colour\n2) size\n• brand", ["color", "size", "brand"]),
+        ("Please tell me:\n- colour\nI like the size.\n- brand", ["color"]),
+        ("I like:\n- colour\n- size", []),
+        ("Please tell me.\n- colour", []),
+        ("Please tell me the brand:\ncolour", ["brand"]),
+    ],
+)
+def test_the_entries_of_a_list_that_is_asked_for_are_asked_for(text: str, asked: list[str]) -> None:
+    assert [name for _, name in read(text, TOPICS).asked] == asked
+
+
+def test_what_comes_as_a_question_is_asked_only_where_no_sentence_of_it_asks() -> None:
+    text = "The colour is navy. Which size?"
+    assert read(text, TOPICS, asked_directly=True).asked == read(text, TOPICS).asked == ((None, "size"),)
+    assert read("The colour. The size.", TOPICS, asked_directly=True).asked == ((None, "color"), (None, "size"))
+    assert read("The colour. The size.", TOPICS).asked == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("¿Qué color y size quiere?", []),
+        ("Welche color?", []),
+        ("Welche color do you want?", [(None, "color")]),
+        ("Möchten Sie the size?", []),
+        ("Which colour, señor?", []),
+        ("Which colour do you want, señor?", [(None, "color")]),
+        ("Welche Größe, color or size?", []),
+        ("Color?", [(None, "color")]),
+    ],
+)
+def test_a_sentence_is_english_where_its_common_words_outnumber_the_foreign_ones(
+    text: str, asked: list[tuple[int | None, str]]
+) -> None:
+    assert list(read(text, TOPICS).asked) == asked
+
+
 def test_items_are_those_named_anywhere() -> None:
     reading = read(
         "I found a charger. Here are two tank tops and a charger; Northwick Haven Desk Lamp, Navy too.", TOPICS
