@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import httpx
@@ -49,7 +50,7 @@ def error(status: int, code: str, **headers: str) -> httpx.Response:
     return answer(status, json.dumps({"error": {"code": code, "message": "m"}}).encode(), **headers)
 
 
-def run(replies: list[httpx.Response | httpx.RequestError], retry_for: float = 60) -> tuple[bytes, list[Request]]:
+def run(replies: Sequence[httpx.Response | httpx.RequestError], retry_for: float = 60) -> tuple[bytes, list[Request]]:
     """Play replies, each of which takes a second, on a clock that the waits move."""
     operation = exchange(REQUEST, retry_for)
     sent, now, left = [next(operation)], 0.0, list(replies)

@@ -46,7 +46,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
     about = About(
         id="CART",
         title="Cart building",
-        version="1",
+        version="2",
         called="my cart",
         tool_names=(
             "catalog_search",

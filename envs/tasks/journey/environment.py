@@ -70,7 +70,7 @@ class JourneyEnvironment(Environment):
     about = About(
         id="JOURNEY",
         title="Multi-intent journey",
-        version="1",
+        version="2",
         called="the rest",
         tool_names=tuple(TOOLS),
         answer=JourneyAnswer,

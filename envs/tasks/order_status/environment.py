@@ -45,7 +45,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
     about = About(
         id="STATUS",
         title="Order tracking",
-        version="1",
+        version="2",
         called="my order",
         tool_names=("order_list", "order_get", "ask_user"),
         answer=StatusAnswer,

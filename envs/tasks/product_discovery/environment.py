@@ -42,7 +42,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     about = About(
         id="PD",
         title="Product discovery",
-        version="1",
+        version="2",
         called="my search",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,

@@ -47,7 +47,7 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
     about = About(
         id="RETURN",
         title="Return and exchange",
-        version="1",
+        version="2",
         called="the return",
         tool_names=(
             "order_list",

@@ -6,12 +6,12 @@ import pytest
 
 from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.constraints import Constraint, Op, is_satisfied
 from ecom_rlve.catalog.errors import IndexMismatchError
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.search.folder import SealedFolder
 from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
-from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams

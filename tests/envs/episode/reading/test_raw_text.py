@@ -211,6 +211,7 @@ MANY = 190_000
 )
 @pytest.mark.parametrize("format", ["strict", "lenient"])
 def test_reading_takes_linear_time(text: str, format: Format) -> None:
-    started = time.perf_counter()
+    # The thread's own time, which other work on the machine does not lengthen; a quadratic reading takes minutes.
+    started = time.thread_time()
     assert outcome(text, "turn", format) is None
-    assert time.perf_counter() - started < 1
+    assert time.thread_time() - started < 5
