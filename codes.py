@@ -17,7 +17,7 @@ class ErrorCode(StrEnum):
     EXECUTION_ERROR = "EXECUTION_ERROR"
     """The request was understood and cannot be carried out now."""
     CAPACITY_REACHED = "CAPACITY_REACHED"
-    """All places for live episodes are taken; try again later."""
+    """All places for live episodes are taken, or those for runs and groups; try again later."""
     FACTORY_ERROR = "FACTORY_ERROR"
     """OpenEnv's code for an environment that cannot be made; never sent by this server."""
     SESSION_ERROR = "SESSION_ERROR"

@@ -97,9 +97,7 @@ class ResetRequest(BaseModel):
     run_id: Annotated[str, Field(min_length=1, max_length=255)] = "default"
     """The run whose curriculum this episode counts for."""
     group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
-    group_size: Annotated[int, Field(ge=1, le=4096, strict=True), WHOLE] = 8
-    """Number of resets that a group serves; the group's first reset decides."""
+    """Resets of one run that name the same group play the same episode, however many: the rollouts of one prompt."""
     split: Split = "train"
     """Which of three disjoint sets of target products."""
     style: Style = "turn"
@@ -283,6 +281,10 @@ class SaidAct(BaseModel):
 class StepMetadata(EpisodeMetadata):
     """What stands beside an observation."""
 
+    group_id: str | None = None
+    """The group that the reset named."""
+    group_member: int | None = None
+    """Which of the group's episodes this is, from 1, in the order in which they began."""
     acts: list[SaidAct] | None = None
     """The customer's latest message as acts; only where the server discloses them, for judging scripted agents."""
 

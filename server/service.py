@@ -29,7 +29,7 @@ from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
+from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_group, metadata_with_acts
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
     EpisodeLiveError,
@@ -78,7 +78,7 @@ class Service:
         ahead = settings.openings_ahead if self._is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
-        self.runs = Runs(shop, now, self._openings.deal)
+        self.runs = Runs(shop, now, self._openings.deal, self.sessions.live_runs)
 
     def close(self) -> None:
         """Let the threads go; no call may follow."""
@@ -211,14 +211,20 @@ class Service:
         episode_id = request.episode_id or secrets.token_hex(16)
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
+            group = assignment.group
             try:
                 include = tuple(request.include)
                 record = await self._execution.run(self._built, assignment.spec, episode_id, include)
                 await self._word_opening(record)
+                if group is not None and request.group_id is not None:
+                    record.metadata = metadata_in_group(record.metadata, request.group_id, group.members + 1)
                 body = self._encoded(record)
             except BaseException:
-                self.runs.give_back(request)
+                if group is not None:
+                    self.runs.give_back(request, group)
                 raise
+            if group is not None:
+                self.runs.join(group)
             record.counts_for = None if self.settings.disclose_acts else assignment.run_id
             record.run_id = request.run_id
             if request.request_id is not None:

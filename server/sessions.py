@@ -230,6 +230,11 @@ class Sessions:
         self.reap()
         return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
 
+    def live_runs(self) -> set[str | None]:
+        """Return the runs that have live episodes."""
+        self.reap()
+        return {record.run_id for record in self._records.values() if not record.episode.done}
+
     def reap(self) -> int:
         """Forget every expired episode; return how many."""
         expired = [record for record in self._records.values() if self._expired(record)]
