@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from ecom_rlve.codes import DomainCode as DomainCode
 from ecom_rlve.codes import ErrorCode as ErrorCode
+from ecom_rlve.codes import FormatFault as FormatFault
 from ecom_rlve.codes import Termination as Termination
 
 MAX_SEED = 2**63 - 1
@@ -180,6 +181,8 @@ class EpisodeResult(BaseModel):
     """Turns less those that the customer caused, at least 1."""
     style: Style
     format: Format = "strict"
+    tool_errors: dict[DomainCode, int] = Field(default_factory=dict)
+    """How often a tool result carried an error, by its code; codes that none carried are absent."""
     reason: str | None = None
     """What was wrong with the format, after a format failure; that the client finished the episode, if it did."""
     goal: dict[str, Any] | None = None

@@ -61,7 +61,7 @@ class Service:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
-        self.sessions = Sessions(*limits, now, self._count)
+        self.sessions = Sessions(*limits, now, self._count_end)
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
         self._execution: Execution = InPlace()
@@ -69,7 +69,9 @@ class Service:
             self._execution = Pooled(settings.pool_threads)
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
-        self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
+        self.metrics = Metrics(
+            lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
+        )
         self._speaking = speaking(settings, self.metrics, voice)
         self._is_worded = voice is not None or settings.simulator == "model"
         """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
@@ -227,6 +229,8 @@ class Service:
                 self.runs.join(group)
             record.counts_for = None if self.settings.disclose_acts else assignment.run_id
             record.run_id = request.run_id
+            record.tally = self.metrics.episodes.tally(record.env_id, request.run_id)
+            record.tally.begin()
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -246,8 +250,11 @@ class Service:
         if spoken:
             record.episode.reword(spoken)
 
-    def _count(self, record: Record) -> None:
-        """Let the run count an episode that ended, or was given up after its first step; once."""
+    def _count_end(self, record: Record) -> None:
+        """Count an episode that ended or was dropped, once: the figures do, and the run if a step was taken."""
+        if record.tally is not None:
+            record.tally.end(record.episode)
+            record.tally = None
         run_id = record.counts_for
         if run_id is not None and record.episode.log.taken:
             record.counts_for = None
@@ -277,8 +284,10 @@ class Service:
             raise
         if record.gone:
             raise UnknownEpisodeError(_GONE)
+        if record.tally is not None and action is not FINISH:
+            record.tally.count_step()
         if record.episode.done:
-            self._count(record)
+            self._count_end(record)
             self.sessions.ended(record)
         return body
 

@@ -185,6 +185,7 @@ def test_without_words_the_episode_ends_as_nobodys_fault(told: Any, script: Scri
     assert all(not frontier["counted"] for frontier in told.service.runs.curriculum("run").export()["frontiers"])
     assert told.step("E", DONE).json()["error"]["code"] == "EPISODE_DONE"
     assert sample(told, "ecom_rlve_infra_errors_total") == 1
+    assert sample(told, 'ecom_rlve_endings_total{env="CART",reason="infra_error",run="run"}') == 1
     replay(Trace.load(told.call("GET", "/episodes/E/trace").text), shop)
 
 
