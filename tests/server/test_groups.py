@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ecom_rlve.models import ResetRequest
 from ecom_rlve.server import runs
 
 HOUR = 3600.0
@@ -154,6 +155,25 @@ def test_a_group_whose_first_reset_fails_is_not_begun(client: Any) -> None:
     assert refused(client, group_id="g", axes={"t_max": 10**9}) == (409, "GROUP_CONFLICT")
 
 
+def test_a_failure_beside_others_on_their_way_does_not_end_the_group(client: Any) -> None:
+    kept, asked = client.service.runs, ResetRequest(env_id="CART", group_id="g")
+    failing, other = (kept.resolve(asked, None) for _ in range(2))
+    kept.give_back(asked, failing.group)
+    assert kept.resolve(asked, None).group is other.group
+    kept.join(other.group)
+    kept.give_back(asked, other.group)
+    assert kept.resolve(asked, None).group is other.group
+
+
+def test_groups_that_were_not_begun_take_no_room(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "MOST_GROUPS", 1)
+    for number in range(3):
+        body = {"group_id": f"g{number}", "difficulty": 20, "axes": {"t_max": 10**9}}
+        assert refused(client, **body) == (422, "VALIDATION_ERROR")
+    assert reset(client, group_id="g")["metadata"]["group_member"] == 1
+    assert refused(client, group_id="h") == (503, "CAPACITY_REACHED")
+
+
 def test_only_runs_that_nobody_uses_are_forgotten_and_whole(
     client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -178,7 +198,7 @@ def test_a_run_that_is_played_on_a_socket_is_never_forgotten(
 ) -> None:
     monkeypatch.setattr(runs, "MOST_GROUPS", 1)
     connection = client.service.sessions.connect()
-    asked = runs.ResetRequest(env_id="CART", run_id="a", group_id="1")
+    asked = ResetRequest(env_id="CART", run_id="a", group_id="1")
     client._runner.run(client.service.reset(asked, connection))
     clock.seconds += 10 * HOUR
     assert refused(client, run_id="b", group_id="1") == (503, "CAPACITY_REACHED")
