@@ -17,7 +17,7 @@ class ErrorCode(StrEnum):
     EXECUTION_ERROR = "EXECUTION_ERROR"
     """The request was understood and cannot be carried out now."""
     CAPACITY_REACHED = "CAPACITY_REACHED"
-    """All places for live episodes are taken; try again later."""
+    """All places for live episodes are taken, or those for runs and groups; try again later."""
     FACTORY_ERROR = "FACTORY_ERROR"
     """OpenEnv's code for an environment that cannot be made; never sent by this server."""
     SESSION_ERROR = "SESSION_ERROR"
@@ -94,3 +94,24 @@ class Termination(StrEnum):
     FORMAT_FAILURE = "format_failure"
     TURN_BUDGET = "turn_budget"
     CUSTOMER_LEFT = "customer_left"
+
+
+class FormatFault(StrEnum):
+    """What kind of mistake a format failure was. Its reason says the mistake itself; kinds can be counted."""
+
+    SYNTAX = "syntax"
+    """The text, or arguments written as text, are broken JSON, or a call is begun and broken."""
+    NO_ACTION = "no_action"
+    """The text holds neither a JSON object nor a tool call."""
+    TOO_LONG = "too_long"
+    """The text is longer than any that is read."""
+    ENVELOPE = "envelope"
+    """An action of raw text has an unknown field, or one of a wrong type or not on offer."""
+    UNKNOWN_TOOL = "unknown_tool"
+    """The tool does not exist or is not offered in this environment."""
+    ARGUMENTS = "arguments"
+    """A tool's arguments fail its schema."""
+    ANSWER = "answer"
+    """The answer fails its schema, or there are two."""
+    TOO_MANY_CALLS = "too_many_calls"
+    """One action holds more tool calls or questions than it may."""

@@ -11,6 +11,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 
 from ecom_rlve.codes import DomainCode as DomainCode
 from ecom_rlve.codes import ErrorCode as ErrorCode
+from ecom_rlve.codes import FormatFault as FormatFault
 from ecom_rlve.codes import Termination as Termination
 
 MAX_SEED = 2**63 - 1
@@ -97,9 +98,7 @@ class ResetRequest(BaseModel):
     run_id: Annotated[str, Field(min_length=1, max_length=255)] = "default"
     """The run whose curriculum this episode counts for."""
     group_id: Annotated[str, Field(min_length=1, max_length=255)] | None = None
-    """Resets of one run that name the same group get the same episode: the rollouts of one prompt."""
-    group_size: Annotated[int, Field(ge=1, le=4096, strict=True), WHOLE] = 8
-    """Number of resets that a group serves; the group's first reset decides."""
+    """Resets of one run that name the same group play the same episode, however many: the rollouts of one prompt."""
     split: Split = "train"
     """Which of three disjoint sets of target products."""
     style: Style = "turn"
@@ -182,6 +181,8 @@ class EpisodeResult(BaseModel):
     """Turns less those that the customer caused, at least 1."""
     style: Style
     format: Format = "strict"
+    tool_errors: dict[DomainCode, int] = Field(default_factory=dict)
+    """How often a tool result carried an error, by its code; codes that none carried are absent."""
     reason: str | None = None
     """What was wrong with the format, after a format failure; that the client finished the episode, if it did."""
     goal: dict[str, Any] | None = None
@@ -283,6 +284,10 @@ class SaidAct(BaseModel):
 class StepMetadata(EpisodeMetadata):
     """What stands beside an observation."""
 
+    group_id: str | None = None
+    """The group that the reset named."""
+    group_member: int | None = None
+    """Which of the group's episodes this is, from 1, in the order in which they began."""
     acts: list[SaidAct] | None = None
     """The customer's latest message as acts; only where the server discloses them, for judging scripted agents."""
 

@@ -53,6 +53,10 @@ class Curriculum:
         """Return the highest difficulty that is drawn."""
         return self._at(env_id, style, format).level
 
+    def frontiers(self) -> list[tuple[Key, int]]:
+        """Return every frontier that was asked for so far, with its environment, style and format."""
+        return [(key, frontier.level) for key, frontier in sorted(self._frontiers.items())]
+
     def draw(self, env_id: str, style: Style, format: Format, seed: int) -> int:
         """Return the difficulty of an episode, uniform over the window below the frontier; a function of the seed."""
         high = self.frontier(env_id, style, format)

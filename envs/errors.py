@@ -15,7 +15,7 @@ TraceMismatchError           replaying a recorded episode gave something else
 
 from __future__ import annotations
 
-from ecom_rlve.models import DomainCode
+from ecom_rlve.models import DomainCode, FormatFault
 
 
 class EnvsError(Exception):
@@ -48,6 +48,10 @@ class EpisodeDoneError(EnvsError):
 
 class FormatFailureError(Exception):
     """The model's output cannot be read as an action; the message says why."""
+
+    def __init__(self, message: str, fault: FormatFault = FormatFault.SYNTAX) -> None:
+        super().__init__(message)
+        self.fault = fault
 
 
 class EnvironmentFaultError(AssertionError):

@@ -50,6 +50,25 @@ def environment(name: str) -> Environment:
     raise UnknownEnvironmentError(f"no environment {name[:64]!r}; {hint}there are {', '.join(known)}")
 
 
+def collection_members(collection: str | Sequence[str] | None) -> list[str]:
+    """Return the ids of a collection's environments: a name of :data:`COLLECTIONS`, a list of ids, or None for all.
+
+    Raises ``UnknownEnvironmentError`` for an unknown name, an empty list or a member that does not exist.
+    """
+    if collection is None:
+        return list(environments())
+    if isinstance(collection, str):
+        if collection.upper() not in COLLECTIONS:
+            raise UnknownEnvironmentError(
+                f"no collection {collection[:64]!r}; there are {', '.join(COLLECTIONS)}, or give a list of environments"
+            )
+        return [environment(name).about.id for name in COLLECTIONS[collection.upper()]]
+    members = sorted({environment(name).about.id for name in collection})
+    if not members:
+        raise UnknownEnvironmentError("a collection needs at least one environment")
+    return members
+
+
 def choose_environment(
     collection: str | Sequence[str] | None,
     seed: int,
@@ -57,22 +76,10 @@ def choose_environment(
 ) -> str:
     """Return the environment that ``seed`` draws from a collection, uniformly among those that can be served.
 
-    ``collection`` is a name of :data:`COLLECTIONS` or a list of ids; None means every environment there is. Raises
-    ``UnknownEnvironmentError`` for an unknown name, an empty list or a member that does not exist, and
-    ``DifficultyError`` where none can be served.
+    ``collection`` is as for :func:`collection_members`, and raises as there; ``DifficultyError`` where none can be
+    served.
     """
-    if collection is None:
-        members = list(environments())
-    elif isinstance(collection, str):
-        if collection.upper() not in COLLECTIONS:
-            raise UnknownEnvironmentError(
-                f"no collection {collection[:64]!r}; there are {', '.join(COLLECTIONS)}, or give a list of environments"
-            )
-        members = [environment(name).about.id for name in COLLECTIONS[collection.upper()]]
-    else:
-        members = sorted({environment(name).about.id for name in collection})
-    if not members:
-        raise UnknownEnvironmentError("a collection needs at least one environment")
+    members = collection_members(collection)
     served = [member for member in members if can_serve(environment(member))]
     if not served:
         raise DifficultyError(f"this catalog serves none of {', '.join(members)} at the difficulty asked for")

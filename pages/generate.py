@@ -24,7 +24,7 @@ from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.models import DomainCode, ErrorCode
+from ecom_rlve.models import DomainCode, ErrorCode, FormatFault
 from ecom_rlve.server.errors import TABLE, Row, translate
 from ecom_rlve.server.settings import Settings
 
@@ -133,6 +133,8 @@ def errors_page() -> str:
     domain = [
         [f"`{code}`", ", ".join(f"`{name}`" for name in by_domain[code]), domain_docs[code]] for code in DomainCode
     ]
+    fault_docs = attribute_docs(FormatFault)
+    faults = [[f"`{fault}`", fault_docs[fault.name]] for fault in FormatFault]
     parts = [
         NOTE,
         "# Errors\n",
@@ -146,6 +148,10 @@ def errors_page() -> str:
         "## Domain errors\n",
         "A tool result with an `error` and one of these codes; the episode goes on.\n",
         table(("code", "tools", "meaning"), domain) + "\n",
+        "## Format failures\n",
+        "What a model writes that is no action ends the episode with reward -1. The `reason` in the result says what "
+        "was wrong; `GET /metrics` counts these kinds of mistakes.\n",
+        table(("kind", "meaning"), faults) + "\n",
     ]
     return "\n".join(parts)
 

@@ -37,6 +37,11 @@ def metadata_with_acts(metadata: str, acts: Iterable[SaidAct]) -> str:
     return f'{metadata[:-1]},"acts":{_ACTS.dump_json(list(acts)).decode()}}}'
 
 
+def metadata_in_group(metadata: str, group_id: str, member: int) -> str:
+    """Return the JSON text of an episode's metadata with its group and its number in the group in it."""
+    return f'{metadata[:-1]},"group_id":{json.dumps(group_id)},"group_member":{member}}}'
+
+
 def digest_of(body: Any) -> bytes:
     """Return 16 bytes by which equal JSON values are known."""
     return blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).digest()

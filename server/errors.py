@@ -8,6 +8,7 @@
     ├── PayloadTooLargeError
     ├── UnauthorizedError
     ├── CapacityError             no place is left
+    ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
     ├── EpisodeExistsError
     ├── NotResetError
@@ -90,6 +91,10 @@ class CapacityError(ServerError):
         self.limit = limit
 
 
+class RunsFullError(ServerError):
+    """As many runs, or groups, are kept as can be."""
+
+
 class UnknownEpisodeError(ServerError):
     """No episode has this id: it never existed, expired or was deleted."""
 
@@ -145,6 +150,7 @@ TABLE: Mapping[type[Exception], Row] = {
     PayloadTooLargeError: Row(413, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
     UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
     EpisodeExistsError: Row(409, _EXECUTION, ErrorCode.EPISODE_EXISTS),
     NotResetError: Row(409, _EXECUTION, ErrorCode.NOT_RESET),
@@ -212,7 +218,7 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError):
+    if isinstance(error, SimulatorUnavailableError | RunsFullError):
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})

@@ -1,27 +1,139 @@
-"""Figures for an operator, in Prometheus' text format. Each service has its own figures; nothing is global."""
+"""Figures for an operator, in Prometheus' text format. Each service has its own figures; nothing is global.
+
+Every label has a bounded number of values: environments, codes and reasons are closed sets, and of the runs, whose
+names are the clients', the first :data:`MOST_RUNS` are told apart.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
+from ecom_rlve.envs.curriculum import Key as FrontierKey
 from ecom_rlve.envs.customer.outcome import Outcome
+from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.episode.reward import FINISHED
 
 _LAG_EVERY_S = 0.05
 # A border lies at 50 ms, below which 99 of 100 should be.
 _LAG_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0)
 # Up to the seconds that a reply waits for its words by default.
 _SECONDS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+# -1 is a format failure, or nothing right at all.
+_REWARDS = (-1.0, -0.75, -0.5, -0.25, 0.0, 0.25, 0.5, 0.75, 0.9, 1.0)
+MOST_RUNS = 32
+"""Runs that have figures of their own: the first ones that the server met."""
+OTHER_RUNS = "other"
+"""Stands for all later runs."""
+_ENDED_BY_CLIENT, _INFRA_ERROR, _DROPPED = "finished", "infra_error", "dropped"
+"""Why episodes end, beside the terminations of a result: the client finished it; a fault of ours ended it; it was
+deleted, expired, or left by its socket."""
+
+Frontiers = Callable[[Collection[str]], Iterable[tuple[str, FrontierKey, int]]]
+"""Returns run, environment with style and format, and frontier, for those of the named runs that there are."""
+
+
+class Tally:
+    """The figures of one environment in one run. They are looked up once, which costs more than counting."""
+
+    __slots__ = ("_begun", "_endings", "_figures", "_labels", "_rewards", "count_step")
+
+    def __init__(self, figures: EpisodeFigures, env_id: str, run: str) -> None:
+        self._figures = figures
+        self._labels = (env_id, run)
+        self._begun = figures.resets.labels(env_id, run)
+        self._endings: dict[str, Counter] = {}
+        self._rewards = figures.rewards.labels(env_id, run)
+        self.count_step: Callable[[], None] = figures.steps.labels(env_id, run).inc
+        """Count a step that was applied."""
+
+    def begin(self) -> None:
+        """Count a reset."""
+        self._begun.inc()
+
+    def end(self, episode: Episode) -> None:
+        """Count how an episode ended; a live one is dropped."""
+        figures, labels, result = self._figures, self._labels, episode.result
+        reason = _ending(episode)
+        if reason not in self._endings:
+            self._endings[reason] = figures.endings.labels(*labels, reason)
+        self._endings[reason].inc()
+        if result is not None:
+            self._rewards.observe(result.r_total)
+        if episode.format_fault is not None:
+            figures.format_failures.labels(*labels, episode.format_fault.value).inc()
+        errors = episode.log.tool_errors() if result is None else result.tool_errors
+        for code, times in errors.items():
+            figures.tool_errors.labels(*labels, code.value).inc(times)
+
+
+class EpisodeFigures:
+    """What episodes come to, by environment and run."""
+
+    def __init__(self, registry: CollectorRegistry, frontiers: Frontiers) -> None:
+        labels = ("env", "run")
+        self.resets = Counter("ecom_rlve_resets", "Episodes begun", labels, registry=registry)
+        self.steps = Counter("ecom_rlve_steps", "Steps applied", labels, registry=registry)
+        self.endings = Counter("ecom_rlve_endings", "Episodes ended, by reason", (*labels, "reason"), registry=registry)
+        self.rewards = Histogram(
+            "ecom_rlve_reward", "Total rewards of ended episodes", labels, buckets=_REWARDS, registry=registry
+        )
+        self.format_failures = Counter(
+            "ecom_rlve_format_failures", "Format failures, by kind of mistake", (*labels, "reason"), registry=registry
+        )
+        self.tool_errors = Counter(
+            "ecom_rlve_tool_errors", "Tool results with an error, by code", (*labels, "code"), registry=registry
+        )
+        self._runs: dict[str, None] = {}
+        self._tallies: dict[tuple[str, str], Tally] = {}
+        registry.register(_FrontierGauge(lambda: frontiers(self._runs)))
+
+    def tally(self, env_id: str, run_id: str) -> Tally:
+        """Return the figures of an environment in a run."""
+        if run_id not in self._runs and len(self._runs) < MOST_RUNS:
+            self._runs[run_id] = None
+        key = (env_id, run_id if run_id in self._runs else OTHER_RUNS)
+        if key not in self._tallies:
+            self._tallies[key] = Tally(self, *key)
+        return self._tallies[key]
+
+
+class _FrontierGauge(Collector):
+    """Reads the frontiers whenever the figures are read."""
+
+    def __init__(self, read: Callable[[], Iterable[tuple[str, FrontierKey, int]]]) -> None:
+        self._read = read
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the gauge with the frontiers as they are now."""
+        names = ("env", "run", "style", "format")
+        family = GaugeMetricFamily("ecom_rlve_frontier", "Highest difficulty that the curriculum draws", labels=names)
+        for run_id, (env_id, style, format), level in self._read():
+            family.add_metric((env_id, run_id, style, format), level)
+        yield family
+
+
+def _ending(episode: Episode) -> str:
+    if not episode.done:
+        return _DROPPED
+    if episode.result is None:
+        return _INFRA_ERROR
+    return _ENDED_BY_CLIENT if episode.result.reason == FINISHED else episode.result.termination.value
 
 
 class Metrics:
     """The figures of one service."""
 
-    def __init__(self, live_sessions: Callable[[], int], readable_episodes: Callable[[], int]) -> None:
-        """The two functions are called whenever the figures are read."""
+    def __init__(
+        self, live_sessions: Callable[[], int], readable_episodes: Callable[[], int], frontiers: Frontiers
+    ) -> None:
+        """The functions are called whenever the figures are read."""
         self._registry = CollectorRegistry()
+        self.episodes = EpisodeFigures(self._registry, frontiers)
         self._wordings = Counter(
             "ecom_rlve_wordings",
             "Customer's utterances by how their words came about",

@@ -29,7 +29,7 @@ from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
+from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_group, metadata_with_acts
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
     EpisodeLiveError,
@@ -61,7 +61,7 @@ class Service:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
-        self.sessions = Sessions(*limits, now, self._count)
+        self.sessions = Sessions(*limits, now, self._count_end)
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
         self._execution: Execution = InPlace()
@@ -69,7 +69,9 @@ class Service:
             self._execution = Pooled(settings.pool_threads)
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
-        self.metrics = Metrics(lambda: self.sessions.active, lambda: self.sessions.readable)
+        self.metrics = Metrics(
+            lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
+        )
         self._speaking = speaking(settings, self.metrics, voice)
         self._is_worded = voice is not None or settings.simulator == "model"
         """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
@@ -78,7 +80,7 @@ class Service:
         ahead = settings.openings_ahead if self._is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
-        self.runs = Runs(shop, now, self._openings.deal)
+        self.runs = Runs(shop, now, self._openings.deal, self.sessions.live_runs)
 
     def close(self) -> None:
         """Let the threads go; no call may follow."""
@@ -211,16 +213,24 @@ class Service:
         episode_id = request.episode_id or secrets.token_hex(16)
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
+            group = assignment.group
             try:
                 include = tuple(request.include)
                 record = await self._execution.run(self._built, assignment.spec, episode_id, include)
                 await self._word_opening(record)
+                if group is not None and request.group_id is not None:
+                    record.metadata = metadata_in_group(record.metadata, request.group_id, group.members + 1)
                 body = self._encoded(record)
             except BaseException:
-                self.runs.give_back(request)
+                if group is not None:
+                    self.runs.give_back(request, group)
                 raise
+            if group is not None:
+                self.runs.join(group)
             record.counts_for = None if self.settings.disclose_acts else assignment.run_id
             record.run_id = request.run_id
+            record.tally = self.metrics.episodes.tally(record.env_id, request.run_id)
+            record.tally.begin()
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
@@ -240,8 +250,11 @@ class Service:
         if spoken:
             record.episode.reword(spoken)
 
-    def _count(self, record: Record) -> None:
-        """Let the run count an episode that ended, or was given up after its first step; once."""
+    def _count_end(self, record: Record) -> None:
+        """Count an episode that ended or was dropped, once: the figures do, and the run if a step was taken."""
+        if record.tally is not None:
+            record.tally.end(record.episode)
+            record.tally = None
         run_id = record.counts_for
         if run_id is not None and record.episode.log.taken:
             record.counts_for = None
@@ -271,8 +284,10 @@ class Service:
             raise
         if record.gone:
             raise UnknownEpisodeError(_GONE)
+        if record.tally is not None and action is not FINISH:
+            record.tally.count_step()
         if record.episode.done:
-            self._count(record)
+            self._count_end(record)
             self.sessions.ended(record)
         return body
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
+from ecom_rlve.server.metrics import Tally
 
 
 class StoredAnswer(NamedTuple):
@@ -42,6 +43,7 @@ class Record:
         "reset_answer",
         "reset_id",
         "run_id",
+        "tally",
         "used_at",
     )
 
@@ -59,6 +61,8 @@ class Record:
         """The run that has yet to count the episode; None if none has to, or it is done."""
         self.run_id: str | None = None
         """The run whose episode this is, whether it counts or not."""
+        self.tally: Tally | None = None
+        """The figures that have yet to count its end; None if none have to, or it is done."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
@@ -229,6 +233,11 @@ class Sessions:
         """Return the live episodes of a run, oldest first."""
         self.reap()
         return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
+
+    def live_runs(self) -> set[str | None]:
+        """Return the runs that have live episodes."""
+        self.reap()
+        return {record.run_id for record in self._records.values() if not record.episode.done}
 
     def reap(self) -> int:
         """Forget every expired episode; return how many."""

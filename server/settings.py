@@ -83,8 +83,8 @@ class Settings(BaseSettings):
     opening_budget_s: float = Field(default=5.0, gt=0)
     """Seconds that a reset may wait for the words of the first message; then the template is said."""
     openings_ahead: int = Field(default=4, ge=0, le=64)
-    """Number of first messages that are worded ahead of time, for each environment and difficulty that resets without a
-    seed ask for."""
+    """Number of first messages that are worded ahead of time, for each environment and difficulty that resets with
+    neither a seed nor a group ask for."""
     reply_budget_s: float = Field(default=60.0, gt=0)
     """Seconds that a step may wait for the words of the customer's reply; then the template is said."""
     fallback: Literal["template", "none"] | None = None

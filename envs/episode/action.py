@@ -20,7 +20,7 @@ from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.errors import FormatFailureError as FormatFailureError
 from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.models import Format, Style, ToolResult
+from ecom_rlve.models import Format, FormatFault, Style, ToolResult
 
 MAX_QUESTIONS = 8
 """Most ``ask_user`` calls of an action: they cost no call, but the customer reads every one."""
@@ -106,13 +106,13 @@ def _of_text(raw: Any, action: Mapping[str, Any], grammar: Grammar) -> Envelope:
     if set(action) - {"text", "metadata"}:
         raise ActionError("send either text or the structured fields, not both")
     if len(raw) > MAX_TEXT:
-        raise FormatFailureError(f"the output is longer than {MAX_TEXT} characters")
+        raise FormatFailureError(f"the output is longer than {MAX_TEXT} characters", FormatFault.TOO_LONG)
     try:
         envelope = read_envelope(_fields_in(visible(raw), grammar))
     except EnvelopeError as error:
-        raise FormatFailureError(str(error)) from None
+        raise FormatFailureError(str(error), FormatFault.ENVELOPE) from None
     if grammar.style == "turn" and envelope.end_turn is False:
-        raise FormatFailureError("end_turn=false is not on offer in this episode")
+        raise FormatFailureError("end_turn=false is not on offer in this episode", FormatFault.ENVELOPE)
     return envelope
 
 
@@ -135,15 +135,15 @@ def _checked(envelope: Envelope, grammar: Grammar) -> ParsedAction:
         args = _args(asked)
         if asked.name == SUBMIT_ANSWER and grammar.style == "tool":
             if answer is not None:
-                raise FormatFailureError("two answers in one action")
+                raise FormatFailureError("two answers in one action", FormatFault.ANSWER)
             answer = _answer({"done": True, **args}, grammar)
         else:
             calls.append(_call(asked, args, grammar))
     free = sum(call.tool.is_free for call in calls)
     if len(calls) - free > grammar.b_tool:
-        raise FormatFailureError(f"more than {grammar.b_tool} tool calls in one action")
+        raise FormatFailureError(f"more than {grammar.b_tool} tool calls in one action", FormatFault.TOO_MANY_CALLS)
     if free > MAX_QUESTIONS:
-        raise FormatFailureError(f"more than {MAX_QUESTIONS} questions in one action")
+        raise FormatFailureError(f"more than {MAX_QUESTIONS} questions in one action", FormatFault.TOO_MANY_CALLS)
     end_turn = envelope.end_turn
     if end_turn is None:
         # Calls alone leave the turn of a tool-at-a-time client open.
@@ -155,11 +155,11 @@ def _answer(raw: Any, grammar: Grammar) -> Answer | None:
     if raw is None:
         return None
     if not isinstance(raw, dict):
-        raise FormatFailureError("answer must be an object")
+        raise FormatFailureError("answer must be an object", FormatFault.ANSWER)
     try:
         return grammar.answer.model_validate(raw)
     except ValidationError as error:
-        raise FormatFailureError(f"answer: {_first(error)}") from None
+        raise FormatFailureError(f"answer: {_first(error)}", FormatFault.ANSWER) from None
 
 
 def _args(asked: AskedCall) -> dict[str, Any]:
@@ -169,21 +169,22 @@ def _args(asked: AskedCall) -> dict[str, Any]:
     if args is None:
         return {}
     if not isinstance(args, dict):
-        raise FormatFailureError(f"args of {asked.name[:64]!r} must be an object")
+        raise FormatFailureError(f"args of {asked.name[:64]!r} must be an object", FormatFault.ARGUMENTS)
     return args
 
 
 def _call(asked: AskedCall, args: dict[str, Any], grammar: Grammar) -> Call:
     tool = grammar.tools.get(asked.name)
     if tool is None:
-        raise FormatFailureError(f"no tool {asked.name[:64]!r} here; there are {', '.join(grammar.tools)}")
+        known = ", ".join(grammar.tools)
+        raise FormatFailureError(f"no tool {asked.name[:64]!r} here; there are {known}", FormatFault.UNKNOWN_TOOL)
     for given, meant in tool.aliases:
         if given in args and meant not in args:
             args = {meant if key == given else key: value for key, value in args.items()}
     try:
         return Call(tool, tool.args.model_validate(args), asked.id)
     except ValidationError as error:
-        raise FormatFailureError(f"{asked.name}: {_first(error)}") from None
+        raise FormatFailureError(f"{asked.name}: {_first(error)}", FormatFault.ARGUMENTS) from None
 
 
 def _first(error: ValidationError) -> str:

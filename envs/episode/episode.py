@@ -23,7 +23,7 @@ from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
 from ecom_rlve.envs.episode.utterances import Question, Told, earlier_lines, questions_to_read, utterances_of
 from ecom_rlve.envs.episode.verdict import episode_verdict, judged
 from ecom_rlve.envs.errand import Intent
-from ecom_rlve.envs.errors import ActionError, DifficultyError, DomainError, EpisodeDoneError, FormatFailureError
+from ecom_rlve.envs.errors import DifficultyError, DomainError, EpisodeDoneError, FormatFailureError
 from ecom_rlve.envs.language.acts import Act, ActKind
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
@@ -34,6 +34,7 @@ from ecom_rlve.models import (
     EpisodeResult,
     EpisodeState,
     Format,
+    FormatFault,
     Observation,
     Split,
     Style,
@@ -113,6 +114,8 @@ class Episode:
         self.done = False
         self.result: EpisodeResult | None = None
         """How the episode ended; None before the end, and if the episode was aborted."""
+        self.format_fault: FormatFault | None = None
+        """The kind of mistake that ended the episode, after a format failure."""
         self.turns = 0
         """Number of closed turns."""
         self.customer_caused = 0
@@ -230,7 +233,7 @@ class Episode:
         try:
             parsed = parse(action, self._grammar)
         except FormatFailureError as failure:
-            self._told = []
+            self._told, self.format_fault = [], failure.fault
             observation = self._finish(Termination.FORMAT_FAILURE, [], reason=str(failure))
         else:
             self._told, self._understood = [], understood
@@ -372,6 +375,7 @@ class Episode:
         spec = self.spec
         result = compose(verdict, turns, self.world.shown_ids(), termination, spec.style, spec.format, reason)
         self.result = result
+        result.tool_errors = self.log.tool_errors(results)
         if self._reveal_goal:
             result.goal = self.goal_json()
         if termination is Termination.ANSWERED:
@@ -393,6 +397,3 @@ class Episode:
                 **fields,
             )
         )
-
-
-__all__ = ["ActionError", "Episode", "EpisodeSpec"]

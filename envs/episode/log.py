@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Spoken
-from ecom_rlve.models import Message, Observation
+from ecom_rlve.models import DomainCode, Message, Observation, ToolResult
 
 FINISH: Mapping[str, Any] = {"finish": True}
 """Stands among the actions for the client's ending the episode. It is known by its identity, and no action that can be
@@ -48,6 +50,13 @@ class Log:
     def taken(self) -> int:
         """Number of steps that an agent took."""
         return len(self.steps) - any(step.action is FINISH for step in self.steps[-1:])
+
+    def tool_errors(self, more: Iterable[ToolResult] = ()) -> dict[DomainCode, int]:
+        """Return how often the store refused a tool call, by code, in all steps and in the results ``more``."""
+        results = chain(chain.from_iterable(step.observation.tool_results for step in self.steps), more)
+        codes = [each.code for each in results if each.code is not None]
+        # Most episodes have none, and counting nothing takes longer than looking.
+        return dict(sorted(Counter(codes).items())) if codes else {}
 
     def amend(self, observation: Observation, spoken: tuple[Spoken, ...] | None = None) -> Observation:
         """Replace the latest observation and return the new one; ``spoken`` None keeps the recorded words."""

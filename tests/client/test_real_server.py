@@ -113,7 +113,7 @@ def test_a_finished_episode_has_a_result(live_url: str) -> None:
 
 
 def test_nulls_and_whole_floats_of_a_data_set_are_sent_as_they_are(live_url: str) -> None:
-    row = {"env_id": "CART", "seed": 3.0, "difficulty": None, "run_id": None, "group_size": None, "axes": None}
+    row = {"env_id": "CART", "seed": 3.0, "difficulty": None, "run_id": None, "axes": None}
     with EcomEnv(live_url) as env:
         first = env.reset(**row, split=None, style=None, format=None, include=None, group_id=None, collection=None)
         assert (first.metadata.seed, first.metadata.split, first.metadata.style) == (3, "train", "turn")

@@ -22,7 +22,7 @@ def told(answer: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", sorted(NULLS))
 def test_a_null_is_an_absent_argument(http: Any, name: str) -> None:
-    given = {**ROW, "run_id": "r", "group_id": "g", "group_size": 4, "split": "train", "style": "turn"}
+    given = {**ROW, "run_id": "r", "group_id": "g", "split": "train", "style": "turn"}
     given |= {"axes": {}, "include": ["brief"], "format": "strict"}
     given.pop(name, None)
     plain, nulled = (http.reset(**{**given, "run_id": run, **more}) for run, more in (("a", {}), ("b", {name: None})))
@@ -47,7 +47,6 @@ def test_all_nulls_are_a_reset_without_arguments(http: Any) -> None:
         ("collection", ["CART", None], ["CART"]),
         ("seed", 7.0, 7),
         ("difficulty", 3.0, 3),
-        ("group_size", 4.0, 4),
         ("axes", {"t_max": 9}, {"t_max": 9.0}),
     ],
 )
@@ -69,7 +68,6 @@ def test_nulls_inside_are_absent_and_whole_floats_are_integers(http: Any, name: 
         {"difficulty": 21.0},
         {"seed": -1.0},
         {"seed": 1e300},
-        {"group_size": 0.0},
         {"include": ["instructions"]},
         {"include": "tools"},
         {"format": "lax"},

@@ -1,4 +1,4 @@
-"""Groups share an episode, and runs count what their curriculum drew: over HTTP, with the real environment."""
+"""Runs count what their curriculum drew, and collections draw what can be served: over HTTP, with real environments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
-from ecom_rlve.server import runs
+from ecom_rlve.envs.registry import collection_members
 
 
 @pytest.fixture
@@ -36,29 +36,6 @@ def curriculum(client: Any, run_id: str = "default") -> Curriculum:
     return found
 
 
-def test_a_group_plays_one_episode_group_size_times(client: Any) -> None:
-    answers = [reset(client, group_id="prompt 1", group_size=3) for _ in range(4)]
-    assert len({spec(answer) for answer in answers[:3]}) == 1
-    assert spec(answers[3]) != spec(answers[0])
-    openings = [{**answer["observation"], "episode_id": ""} for answer in answers[:3]]
-    assert openings[0] == openings[1] == openings[2]
-
-
-def test_groups_of_different_runs_are_different(client: Any) -> None:
-    assert spec(reset(client, group_id="g", run_id="a")) != spec(reset(client, group_id="g", run_id="b"))
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"seed": 8}, {"difficulty": 3}, {"style": "tool"}, {"split": "eval"}, {"format": "lenient"}],
-)
-def test_a_conflicting_argument_is_refused(client: Any, change: dict[str, Any]) -> None:
-    reset(client, group_id="g", seed=7, difficulty=0)
-    answer = client.call("POST", "/reset", json={"env_id": "CART", "group_id": "g", **change})
-    assert (answer.status_code, answer.json()["error"]["code"]) == (409, "GROUP_CONFLICT")
-    assert spec(reset(client, group_id="g"))[2] == 7
-
-
 def test_a_group_has_its_format_and_each_format_its_frontier(client: Any) -> None:
     first = reset(client, group_id="g", format="lenient")
     assert spec(reset(client, group_id="g")) == spec(first)
@@ -66,18 +43,6 @@ def test_a_group_has_its_format_and_each_format_its_frontier(client: Any) -> Non
     end(client, first)
     (frontier,) = [each for each in curriculum(client).export()["frontiers"] if each["counted"]]
     assert (frontier["env_id"], frontier["style"], frontier["format"]) == ("CART", "turn", "lenient")
-
-
-def test_a_group_ends_after_an_hour(client: Any, clock: Any) -> None:
-    first = reset(client, group_id="g")
-    clock.seconds += 3601
-    assert spec(reset(client, group_id="g")) != spec(first)
-
-
-def test_a_repeated_reset_takes_one_place_of_its_group(client: Any) -> None:
-    first = reset(client, group_id="g", group_size=2, request_id="r" * 16)
-    assert reset(client, group_id="g", group_size=2, request_id="r" * 16) == first
-    assert spec(reset(client, group_id="g", group_size=2)) == spec(first)
 
 
 def test_ended_and_abandoned_episodes_count_and_untouched_ones_do_not(client: Any, clock: Any) -> None:
@@ -101,10 +66,10 @@ def test_what_the_curriculum_did_not_draw_does_not_count(client: Any, fixed: dic
 
 def test_difficulties_come_from_the_runs_window(client: Any) -> None:
     parameters = CurriculumParameters(tau_num=1, least_seeds=1)
-    raised = Curriculum(parameters)
+    raised = curriculum(client, "high")
+    raised.parameters = parameters
     for level in range(6):
         raised.count("CART", "turn", "strict", level, level, Fraction(1), 20)
-    client.service.runs._curricula["high"] = raised
     drawn = {reset(client, run_id="high")["metadata"]["difficulty"] for _ in range(40)}
     assert drawn == {3, 4, 5, 6}
     assert reset(client)["metadata"]["difficulty"] == 0
@@ -150,36 +115,24 @@ def test_a_journey_counts_by_the_share_of_its_errands(client: Any) -> None:
     raise AssertionError("no journey of two errands that follow each other")
 
 
-def test_a_collection_with_a_difficulty_draws_only_what_serves_it(client: Any) -> None:
-    """A catalog of 400 products serves no SUB, and PD only to d = 1."""
+@pytest.mark.parametrize("group_id", [None, "g"])
+def test_a_collection_draws_only_environments_that_serve_the_difficulty(client: Any, group_id: str | None) -> None:
+    """A catalog of 400 products serves PD to d = 1, RETURN and JOURNEY to d = 19."""
     served = {each["env_id"]: each["max_difficulty"] for each in client.call("GET", "/envs").json()}
-    assert served["SUB"] < 0 < served["PD"] < 3 < served["CART"]
-    for difficulty in (served["PD"], served["PD"] + 1):
-        able = {env_id for env_id in ("CART", "PD", "SUB") if served[env_id] >= difficulty}
-        answers = [
-            client.reset(collection=["CART", "PD", "SUB"], difficulty=difficulty, seed=seed) for seed in range(30)
-        ]
-        assert {answer["metadata"]["env_id"] for answer in answers} == able
-        assert {answer["metadata"]["difficulty"] for answer in answers} == {difficulty}
-    many = [client.reset(difficulty=3, seed=seed)["metadata"]["env_id"] for seed in range(60)]
-    assert set(many) == {env_id for env_id, most in served.items() if most >= 3}
-    refused = client.call("POST", "/reset", json={"collection": ["PD", "SUB"], "difficulty": served["PD"] + 1})
-    assert (refused.status_code, refused.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
-
-
-def test_a_reset_that_fails_leaves_no_group(client: Any) -> None:
-    before = len(client.service.runs._groups)
-    for number in range(20):
-        body = {"env_id": "CART", "difficulty": 20, "axes": {"t_max": 10**9}, "group_id": f"g{number}"}
-        assert client.call("POST", "/reset", json=body).status_code == 422
-    assert len(client.service.runs._groups) == before
-
-
-def test_of_too_many_groups_the_oldest_are_forgotten(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_MOST_GROUPS", 3)
-    specs = [spec(reset(client, group_id=f"g{number}")) for number in range(5)]
-    assert len(client.service.runs._groups) == 3
-    assert spec(reset(client, group_id="g4")) == specs[4]
+    assert len({each for each in served.values() if 0 <= each < 20}) > 1
+    asked: tuple[Any, ...] = ("C4", "C8", None, ["PD", "CART", "SUB"])
+    for collection in asked:
+        named = collection_members(collection)
+        for difficulty in sorted({1, 2, *(each + more for each in served.values() for more in (0, 1))} & {*range(21)}):
+            body = {"collection": collection, "difficulty": difficulty, "include": []}
+            drawn = [
+                client.reset(**body, **({"seed": at} if group_id is None else {"group_id": f"{body} {at}"}))["metadata"]
+                for at in range(24)
+            ]
+            assert {each["difficulty"] for each in drawn} == {difficulty}
+            assert {each["env_id"] for each in drawn} <= {each for each in named if served[each] >= difficulty}
+    answer = client.call("POST", "/reset", json={"collection": ["SUB", "PD"], "difficulty": 2})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "DIFFICULTY_TOO_HIGH")
 
 
 def test_the_id_of_a_reset_that_could_be_guessed_is_refused(client: Any) -> None:

@@ -105,9 +105,10 @@ def test_a_reset_without_a_seed_is_given_an_opening_that_is_ready(
     for asked in ({"seed": 7}, {"axes": {"p_missing": 0.0}}):
         http.reset(env_id="CART", difficulty=1, **asked)
     assert len(script.prepared) == 5
+    # A group's seed follows from its name.
     group = [http.reset(env_id="CART", difficulty=1, group_id="g")["metadata"]["seed"] for _ in range(3)]
-    assert len(set(group)) == 1
-    assert Episode(shop, EpisodeSpec("CART", 1, group[0]), "mirror").utterances[0].seed == script.prepared[3]
+    assert group == [http.service.runs.group_seed("default", "g")] * 3
+    assert len(script.prepared) == 5
 
 
 def test_templates_speak_by_default(http: Any, script: Script) -> None:
@@ -184,11 +185,12 @@ def test_without_words_the_episode_ends_as_nobodys_fault(told: Any, script: Scri
     assert all(not frontier["counted"] for frontier in told.service.runs.curriculum("run").export()["frontiers"])
     assert told.step("E", DONE).json()["error"]["code"] == "EPISODE_DONE"
     assert sample(told, "ecom_rlve_infra_errors_total") == 1
+    assert sample(told, 'ecom_rlve_endings_total{env="CART",reason="infra_error",run="run"}') == 1
     replay(Trace.load(told.call("GET", "/episodes/E/trace").text), shop)
 
 
 def test_without_words_there_is_no_reset(told: Any, script: Script) -> None:
-    group = {"env_id": "CART", "group_id": "g", "group_size": 2}
+    group = {"env_id": "CART", "group_id": "g"}
     first = told.reset(**group)["metadata"]
     script.fault = EndpointUnreachableError("gone")
     for _ in range(3):
@@ -197,7 +199,8 @@ def test_without_words_there_is_no_reset(told: Any, script: Script) -> None:
         assert answer.headers["Retry-After"]
     assert told.service.sessions.active == 1
     script.fault = None
-    assert told.reset(**group)["metadata"] == first
+    # A reset that failed is no member.
+    assert told.reset(**group)["metadata"] == {**first, "group_member": 2}
 
 
 def test_a_fault_of_the_voice_undoes_the_step(told: Any, script: Script) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from ecom_rlve.envs.errors import FormatFailureError
+from ecom_rlve.models import FormatFault
 
 MAX_TEXT = 200_000
 """Longest raw model text that is read, in characters."""
@@ -58,7 +59,9 @@ def strict_fields(text: str) -> dict[str, Any]:
         return loaded
     message, blocks = _call_blocks(text)
     if not blocks:
-        raise FormatFailureError("the output holds neither a JSON object nor a <tool_call> block")
+        raise FormatFailureError(
+            "the output holds neither a JSON object nor a <tool_call> block", FormatFault.NO_ACTION
+        )
     return {"assistant_message": message, "tool_calls": [loads(block) for block in blocks]}
 
 
