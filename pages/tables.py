@@ -63,7 +63,7 @@ def main(arguments: list[str]) -> None:
     shop = Shop.open("synthetic")
     said = (
         f"{episodes:,} episodes per difficulty, default catalog; a cell is *formula / measured*. The expert plays the "
-        f"first {min(episodes, _MOST_READ)}; tokens are all that it reads and writes, at four bytes of text each."
+        f"first {min(episodes, _MOST_READ)}; tokens\nare all that it reads and writes, at four bytes of text each."
     )
     for env_id in arguments[1:] or described():
         by_d = {d: [counted(shop, env_id, d, seed) for seed in range(episodes)] for d in DIFFICULTIES}
