@@ -24,8 +24,8 @@ from ecom_rlve.catalog.columns.table_files import write_categories
 from ecom_rlve.catalog.columns.texts import Texts
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.rows.catalog_wide import CatalogDecisions, CatalogNotes
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
-from ecom_rlve.catalog.rows.settling import Settled, Settling
 
 STAGE = "planning"
 _NEITHER, _ID, _LISTING = 0, 1, 2
@@ -183,15 +183,15 @@ class _Given:
     categories: Sequence[Category]
 
 
-def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> Settled:
-    settling = Settling()
+def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> CatalogDecisions:
+    notes = CatalogNotes()
     for part, rows in zip(parts, kept, strict=True):
         if len(rows):
             readings = part.readings()
             for row in rows.tolist():
-                settling.note(readings[row])
+                notes.note(readings[row])
         steps.advance()
-    return settling.settled()
+    return notes.decisions()
 
 
 def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
@@ -203,7 +203,7 @@ def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
 
 
 def _settle(
-    settled: Settled, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
+    settled: CatalogDecisions, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
 ) -> None:
     """Find out which categories and spellings a part's leaves and brands get, from one product of each."""
     fresh = {name: used[name].keys() - known.keys() for name, known in becomes.items()}

@@ -20,12 +20,12 @@ from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Product
 from ecom_rlve.catalog.rows.brands import brand_of
+from ecom_rlve.catalog.rows.catalog_wide import CatalogNotes, Duplicates
 from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
 from ecom_rlve.catalog.rows.measures import numeric_attributes
 from ecom_rlve.catalog.rows.provenance import Details, Stated
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
-from ecom_rlve.catalog.rows.settling import Duplicates, Settling
 from ecom_rlve.catalog.rows.text import cap_title, clean_text, is_mojibake
 from ecom_rlve.catalog.rows.typed_attributes import ProductText, discrete_attributes
 from ecom_rlve.catalog.shop_words.leaf_categories import Leaf, leaf_and_origin
@@ -118,7 +118,7 @@ def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceRep
     """
     kept: list[Reading] = []
     dropped: Counter[DropReason] = Counter()
-    duplicates, settling = Duplicates(), Settling()
+    duplicates, notes = Duplicates(), CatalogNotes()
     for row in rows:
         reading = read_row(row)
         reason = reading if isinstance(reading, DropReason) else duplicates.reason(reading)
@@ -126,11 +126,11 @@ def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceRep
             dropped[reason] += 1
         elif isinstance(reading, Reading):
             kept.append(reading)
-            settling.note(reading)
+            notes.note(reading)
     report = SourceReport(len(kept) + dropped.total(), len(kept), dict(dropped))
     if not kept:
         raise SourceError(f"no row became a product ({'; '.join(report.describe())}); give a file with products")
-    settled = settling.settled()
+    settled = notes.decisions()
     return Catalog.from_products([settled.product(reading) for reading in kept], settled.categories), report
 
 

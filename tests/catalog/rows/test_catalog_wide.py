@@ -9,10 +9,10 @@ import pytest
 
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.rows.catalog_wide import MAX_TITLES, CatalogNotes, Duplicates
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
 from ecom_rlve.catalog.rows.row import catalog_of, read_row
-from ecom_rlve.catalog.rows.settling import MAX_TITLES, Duplicates, Settling
 
 
 def row(at: int, **fields: Any) -> dict[str, Any]:
@@ -35,14 +35,14 @@ def test_two_passes_give_the_catalog_of_one() -> None:
     rows = [row(at, store=brands[at % 5], categories=paths[at % 4]) for at in range(200)]
     rows += [row(3), row(300, title="Hat 7", store="ACME"), row(301, title="")]
     readings: list[bytes] = []
-    duplicates, settling = Duplicates(), Settling()
+    duplicates, notes = Duplicates(), CatalogNotes()
     for each in rows:
         reading = read_row(each)
         if isinstance(reading, Reading) and duplicates.reason(reading) is None:
-            settling.note(reading)
+            notes.note(reading)
             readings.append(pickle.dumps(reading))
-        duplicates, settling = pickle.loads(pickle.dumps((duplicates, settling)))
-    settled = pickle.loads(pickle.dumps(settling.settled()))
+        duplicates, notes = pickle.loads(pickle.dumps((duplicates, notes)))
+    settled = pickle.loads(pickle.dumps(notes.decisions()))
     second_pass = [settled.product(pickle.loads(reading)) for reading in readings]
     catalog, report = catalog_of(rows)
     assert Catalog.from_products(second_pass, settled.categories).fingerprint == catalog.fingerprint
@@ -60,29 +60,29 @@ def test_duplicates_are_known_by_id_then_by_listing() -> None:
 
 
 def test_the_first_titles_tell_the_variant_attribute() -> None:
-    few = Settling()
+    few = CatalogNotes()
     for at in range(MAX_TITLES):
         few.note(read(at, title=f"Dress size {at}"))
     many = pickle.loads(pickle.dumps(few))
     for at in range(MAX_TITLES, MAX_TITLES * 2):
         many.note(read(at, title=f"Dress XL {at}"))
-    assert [category.variant_attribute for category in few.settled().categories] == ["size"]
-    assert many.settled().categories == few.settled().categories
+    assert [category.variant_attribute for category in few.decisions().categories] == ["size"]
+    assert many.decisions().categories == few.decisions().categories
 
 
 def test_leaves_that_are_spoken_alike_are_one_category() -> None:
-    settling = Settling()
+    notes = CatalogNotes()
     parents = ("Clothing & Shoes", "Clothing and Shoes", "clothing and shoes")
     for at in range(60):
         title = ("Dress", "Dress", "XL dress")[at % 3]
-        settling.note(read(at, categories=[parents[at % 3], "Dresses"], title=f"{title} {at}"))
-    chosen = {category.name: category.variant_attribute for category in settling.settled().categories}
+        notes.note(read(at, categories=[parents[at % 3], "Dresses"], title=f"{title} {at}"))
+    chosen = {category.name: category.variant_attribute for category in notes.decisions().categories}
     # The first and the third share a name; half of their titles tell a size.
     assert chosen == {"clothing and shoes dresses": "color", "dresses": "size"}
 
 
 def test_a_reading_that_was_not_noted_cannot_be_settled() -> None:
-    settling = Settling()
-    settling.note(read(1))
+    notes = CatalogNotes()
+    notes.note(read(1))
     with pytest.raises(KeyError):
-        settling.settled().product(read(2, title="Boot"))
+        notes.decisions().product(read(2, title="Boot"))

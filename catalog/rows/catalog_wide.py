@@ -45,7 +45,7 @@ class Duplicates:
 
 
 @dataclass(frozen=True, slots=True)
-class Settled:
+class CatalogDecisions:
     """The names and spellings chosen for a catalog."""
 
     categories: tuple[Category, ...]
@@ -65,8 +65,8 @@ class Settled:
         )
 
 
-class Settling:
-    """Collects what :meth:`settled` needs from the kept readings, in row order. Can be pickled."""
+class CatalogNotes:
+    """Collects what :meth:`decisions` needs from the kept readings, in row order. Can be pickled."""
 
     def __init__(self) -> None:
         self._brands: Counter[str] = Counter()
@@ -83,7 +83,7 @@ class Settling:
             self._brands[reading.product.brand] += 1
         self._size += 1
 
-    def settled(self) -> Settled:
+    def decisions(self) -> CatalogDecisions:
         """Give every leaf a name of its own and every brand one spelling."""
         names = unique_names(self._titles)
         titles: dict[Leaf, list[list[tuple[int, str]]]] = {}
@@ -93,7 +93,7 @@ class Settling:
             category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words)
             for leaf, lists in titles.items()
         )
-        return Settled(categories, names, one_spelling(self._brands))
+        return CatalogDecisions(categories, names, one_spelling(self._brands))
 
 
 def _naming_words(category: Category, attribute: str) -> Iterator[str]:
