@@ -32,6 +32,14 @@ settings.register_profile("slow", _ANY_SPEED, max_examples=2000, print_blob=True
 settings.load_profile("fast")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what plays against the application, so that no test of the client need remember to say so."""
+    for item in items:
+        if "live_app" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.needs_server)
+
+
 class _Impatient(selectors.DefaultSelector):
     """Lets time pass at once where there is nothing to do but wait."""
 
