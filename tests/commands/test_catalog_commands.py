@@ -127,6 +127,7 @@ def watch(event, args):
         os.kill(os.getpid(), signal.SIGINT)
     has_a_part |= event == "os.rename" and "part-" in str(args[1])
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background starts without it
 sys.addaudithook(watch)
 main(sys.argv[1:])
 """
