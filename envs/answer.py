@@ -19,7 +19,7 @@ class Answer(ReadsNumbers):
     done: bool
     """True submits; false proposes."""
 
-    def names(self, env_id: str) -> bool:  # noqa: ARG002 - the protocol's
+    def names(self, env_id: str) -> bool:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Tell whether this answers an intent of the environment: always, unless the answer names one (JOURNEY)."""
         return True
 

@@ -66,7 +66,7 @@ class Stockout(ABC, Generic[Goal]):
     def is_known(self, intent: Intent[Goal]) -> bool:
         """Tell whether some result has shown the agent that a wanted thing is sold out."""
 
-    def missing(self, intent: Intent[Goal]) -> int | None:  # noqa: ARG002 - the protocol's
+    def missing(self, intent: Intent[Goal]) -> int | None:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
         return None
 

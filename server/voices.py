@@ -67,11 +67,11 @@ class TemplateSpeaking:
     async def prepare(self, episode: Episode) -> None:
         """Do nothing."""
 
-    async def say(self, episode: Episode) -> tuple[Spoken, ...]:  # noqa: ARG002 - the protocol's
+    async def say(self, episode: Episode) -> tuple[Spoken, ...]:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Leave the words as they are."""
         return ()
 
-    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:  # noqa: ARG002 - the protocol's
+    async def understand(self, episode: Episode, action: Mapping[str, Any]) -> Understood:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Leave the reading as it is."""
         return NOTHING_UNDERSTOOD
 

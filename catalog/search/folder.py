@@ -65,7 +65,7 @@ class Memory:
         self.arrays: dict[str, NDArray[Any]] = {}
         self._indexes: dict[str, NDArray[np.uint8]] = {}
 
-    def has(self, stage: str) -> bool:  # noqa: ARG002 - the protocol's
+    def has(self, stage: str) -> bool:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Tell that nothing is finished."""
         return False
 
@@ -144,7 +144,7 @@ class Folder:
         """Keep a FAISS index as a file."""
         path = self._new(f"{name}.faiss")
         with path.open("wb") as stream:
-            writer = faiss.PyCallbackIOWriter(stream.write, _BLOCK)  # type: ignore[attr-defined]  # not in the stubs
+            writer = faiss.PyCallbackIOWriter(stream.write, _BLOCK)  # type: ignore[attr-defined]  # faiss has it, its stubs leave it out
             faiss.write_index(index, writer)
 
     def index(self, name: str) -> Path:

@@ -139,7 +139,7 @@ class FlatIndex:
     def _scanned(self, queries: NDArray[np.float32], wanted: Selection | None, count: int) -> list[Found]:
         one_thread()
         selector = None if wanted is None else wanted.selector
-        parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # added at import
+        parameters = faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # faiss adds these keywords when it is imported
         scores, rows = self._scan.search(queries, count, params=parameters)
         return list(zip(scores, rows.astype(np.int32), strict=True))
 

@@ -206,7 +206,7 @@ class InvertedIndex:
         scores = np.empty((len(asked), count), dtype=np.float32)
         rows = np.empty((len(asked), count), dtype=np.int64)
         # The method of the same name without the suffix takes no parameters.
-        self._lists.search_preassigned_c(  # type: ignore[attr-defined]  # not in the stubs
+        self._lists.search_preassigned_c(  # type: ignore[attr-defined]  # faiss has it, its stubs leave it out
             len(asked),
             faiss.swig_ptr(asked),
             count,
@@ -232,4 +232,4 @@ class InvertedIndex:
     @staticmethod
     def _parameters(probes: int, wanted: Selection | None) -> faiss.SearchParametersIVF:
         selector = None if wanted is None else wanted.selector
-        return faiss.SearchParametersIVF(nprobe=probes, sel=selector)  # type: ignore[call-arg]  # added at import
+        return faiss.SearchParametersIVF(nprobe=probes, sel=selector)  # type: ignore[call-arg]  # faiss adds these keywords when it is imported

@@ -18,7 +18,7 @@ _STOP_WORDS = frozenset(
     given good had has have hello help hi how i if in is it its know let like long many may me much must my need not of
     on one or our please question should so tell than thank thanks that the their them then there these they this those
     to us was we were what when where which while who why will with within without would you your
-    """.split()  # noqa: SIM905 (a literal would take half a page)
+    """.split()
 )
 _TITLE_WEIGHT = 2
 

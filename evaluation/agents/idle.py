@@ -17,7 +17,7 @@ DONE: dict[str, Any] = {"done": True}
 class SayNothing:
     """Lets the turns pass."""
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return an action without content."""
         return {}
 
@@ -29,7 +29,7 @@ class AnswerAtOnce:
         """``answer`` is the final one."""
         self._answer = answer
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return a final answer."""
         return {"answer": self._answer}
 
@@ -65,7 +65,7 @@ class Decline:
         """``answer`` is the final one."""
         self._answer = answer
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return a refusal with a final answer."""
         return {"assistant_message": "I am sorry, I cannot help you with this.", "answer": self._answer}
 
@@ -73,7 +73,7 @@ class Decline:
 class AskForever:
     """Asks whether there is anything else, turn after turn."""
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return a question."""
         return {"tool_calls": [call("ask_user", question="Is there anything else I should know?")]}
 
@@ -85,7 +85,7 @@ class AskInAnswer:
         """``answer`` is the final one."""
         self._answer = answer
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return a question with a final answer."""
         return {"tool_calls": [call("ask_user", question="Which brand and which size?")], "answer": self._answer}
 
@@ -113,7 +113,7 @@ class InjectPrompt:
         self._answer = answer
         self._turns = 0
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return an injection, then a final answer."""
         self._turns += 1
         text = (
@@ -165,7 +165,7 @@ class AddEverythingShown:
 class BreakFormat:
     """Answers in prose that is no action: a format failure in the first turn."""
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return raw text without an action in it."""
         return {"text": "Sure, I will take care of that for you right away."}
 
@@ -176,7 +176,7 @@ class RecommendRandomIds:
     def __init__(self, rng: Generator) -> None:
         self._rng = rng
 
-    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - the protocol's
+    def act(self, result: StepResult) -> Action:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return a final answer of random ids."""
         return {"answer": {"done": True, "recommended_product_ids": _random_ids(self._rng, 10)}}
 

@@ -40,7 +40,7 @@ def info(*tools: str, axes: tuple[str, ...] = (), **fields: Any) -> EnvironmentI
 
 def answer_of(made: EnvironmentInfo, name: str = "answer_constants") -> Any:
     """Return the final answer of a policy that gives one at once."""
-    action = policies_of("NEW", {"NEW": made}).make(name).act(None)  # type: ignore[arg-type]
+    action = policies_of("NEW", {"NEW": made}).make(name).act(None)  # type: ignore[arg-type]  # these policies look at no observation
     return action["answer"]
 
 
@@ -120,7 +120,7 @@ def test_a_journey_is_tried_with_what_each_of_its_errands_is_tried_with() -> Non
     assert set(journey.empty) == {name for each in members for name in each.empty}
     assert not journey.blind
     agent = journey.make("answer_constants")
-    answers = [agent.act(None)["answer"] for _ in members]  # type: ignore[arg-type]
+    answers = [agent.act(None)["answer"] for _ in members]  # type: ignore[arg-type]  # these policies look at no observation
     assert [answer["intent"] for answer in answers] == LISTED["JOURNEY"].members
     assert {"intent": "STATUS", "done": True, "order_status": "delivered"} in answers
     assert {"intent": "POLICY", "done": True, "value": 30, "unit": "days"} in answers

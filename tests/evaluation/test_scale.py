@@ -57,7 +57,7 @@ def test_memory_is_that_of_a_process_and_its_children() -> None:
             while len(family_of(process.pid)) < 2 or peak.mib is None:
                 pass
             family = total_of(map(memory_of, family_of(process.pid)))
-        process.stdin.close()  # type: ignore[union-attr]
+        process.stdin.close()  # type: ignore[union-attr]  # None would fail here, as it should
     assert family is not None
     assert peak.mib > 0
     assert memory_of(process.pid) is None

@@ -174,7 +174,7 @@ def test_an_episode_on_a_socket_can_be_read_over_http_and_goes_with_the_socket(s
 
 def test_a_repeated_request_id_is_answered_from_store(peer: ClientConnection) -> None:
     ask(peer, reset())
-    step = {"type": "step", "data": {**HELLO["data"], "metadata": {"request_id": "r"}}}  # type: ignore[dict-item]
+    step = {"type": "step", "data": {**HELLO["data"], "metadata": {"request_id": "r"}}}  # type: ignore[dict-item]  # JSON has no types
     first = ask(peer, step)
     assert ask(peer, step) == first
     assert ask(peer, STATE)["data"]["step_count"] == 1

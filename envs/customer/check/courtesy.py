@@ -33,7 +33,7 @@ _JOINING = frozenset(
     """
     a about an and any are as be can could find for have i i'd i'm in is it like looking me must my need of or please
     should something that the thing this to want what with would you
-    """.split()  # noqa: SIM905 (as in the lexicon)
+    """.split()
 )
 """Words that join the words of an act's own sentences."""
 _HARMLESS = frozenset(
@@ -45,7 +45,7 @@ _HARMLESS = frozenset(
     pressed priced properly rated rating reference rush set sincerely spare spend spent suggestion suggestions sure
     talking terribly thankful thankfully thoughts thrilled trouble truly uh um understand understanding weighing
     weighs welcome wondering yourself
-    """.split()  # noqa: SIM905 (as in the lexicon)
+    """.split()
 )
 """Further words of courtesy and of telling facts, which the lexicon lacks. Some may be values of a catalog; such values
 are refused before these words are looked at."""

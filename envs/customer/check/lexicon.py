@@ -50,7 +50,7 @@ ENGLISH: frozenset[str] = COMMON_WORDS | frozenset(
     start stay stuff suit super support sure thank that'd that's there's they're thing time times tired told tonight
     toward under unfortunately usual usually various wait wanting wants wear week weekend well went were what's whatever
     whether while whole with won't wonderful work works worth wow year yep yourself you'd you're you've
-    """.split()  # noqa: SIM905 (a literal would take pages)
+    """.split()
 )
 """English words that any customer may use; texts in other languages have few of them."""
 _FOREIGN = FOREIGN_WORDS | frozenset(
@@ -59,7 +59,7 @@ _FOREIGN = FOREIGN_WORDS | frozenset(
     teşekkürler tôi muốn cảm ơn saya mau ingin yang untuk dengan terima kasih jag vill ha tack och är för inte det som
     minä haluan kiitos ja jeg vil gerne tak og ikke takk ninataka asante kwa na ya bonjour merci gracias hola obrigado
     danke hallo grazie ciao necesito busco quiero cherche besoin suche brauche möchte vorrei cerco preciso quero
-    """.split()  # noqa: SIM905 (as above)
+    """.split()
 )
 
 

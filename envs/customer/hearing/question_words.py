@@ -109,7 +109,7 @@ COMMON_WORDS: frozenset[str] = frozenset(
     something specific still sure take tell than thank thanks that the their them then there these they thing things
     think this those to today together too two try type until up us use very want wanted was way we well were what
     when where which while who why will wish with within without wondering would yes yet you your yours
-    """.split()  # noqa: SIM905 (a literal would take pages)
+    """.split()
 )
 """Words that are never read as a value on their own, whatever the catalog's vocabulary holds."""
 
@@ -125,7 +125,7 @@ FOREIGN_WORDS: frozenset[str] = frozenset(
     che come cosa di gli il quale quali quanti per preferisce si sono una vuole
     da do dos e em não o os qual quais quer você voce
     een en het hoeveel ik je u van voor wat welk wilt
-    """.split()  # noqa: SIM905 (as above)
+    """.split()
 ) - {"do", "as", "come", "on", "me", "an", "was", "no"}
 """Function words of other languages; a sentence with at least as many of them as common English words is not read."""
 

@@ -64,7 +64,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         needs="leaf categories with six products that what is known of them tells apart",
     )
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -95,7 +95,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         )
         return single(intent)
 
-    def review(self, intent: Intent[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+    def review(self, intent: Intent[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - every implementation gets it, this one decides without
         cart = intent.world.errand_cart
         wanted = {item.row: at for at, item in enumerate(intent.goal.items) if item is not None}
         wrong: set[tuple[int, str]] = set()
@@ -111,7 +111,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         slots = tuple(slot for slot in intent.slots if (slot.item, slot.name) in wrong)
         return Review(slots, stray, is_complete)
 
-    def verify(self, intent: Intent[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - the protocol's
+    def verify(self, intent: Intent[CartGoal], answer: Answer | None) -> Verdict:  # noqa: ARG002 - every implementation gets it, this one decides without
         f1 = unit_f1(*_units(intent))
         return Verdict(2 * f1 - 1, f1 == Fraction(1), intent.world.cart_ids())
 

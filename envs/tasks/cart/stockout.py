@@ -49,7 +49,7 @@ class CartStockout(Stockout[CartGoal]):
         seen = intent.world.stockouts_seen
         return item.row in seen or (item.variant is not None and item.variant.id in seen)
 
-    def missing(self, intent: Intent[CartGoal]) -> int | None:  # noqa: ARG002 - the protocol's
+    def missing(self, intent: Intent[CartGoal]) -> int | None:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
         plan = self.plan
         return plan.item if plan.fired and plan.hits and not plan.is_settled else None

@@ -54,7 +54,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
         needs="four leaf categories",
     )
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -63,7 +63,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
     def draw(self, world: World, streams: Streams) -> Scenario:
         return single(intent_in(self, world, streams))
 
-    def review(self, intent: Intent[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+    def review(self, intent: Intent[StatusGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - every implementation gets it, this one decides without
         # The customer knows neither the order's id nor its status, so they cannot judge what the agent says.
         return Review()
 

@@ -131,7 +131,7 @@ def _has_kind(world: World, row: int) -> Callable[[Order], bool]:
     return lambda order: any(codes[line.row] == wanted for line in order.lines)
 
 
-def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
+def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - every implementation gets it, this one decides without
     day = spelled_day(order.placed)
     return Reference(
         "day",
@@ -143,7 +143,7 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
     )
 
 
-def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - the protocol's
+def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - every implementation gets it, this one decides without
     total = spelled_money(order.total_cents)
     return Reference(
         "total",

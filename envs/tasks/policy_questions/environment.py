@@ -52,7 +52,7 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
         needs="a department",
     )
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -61,7 +61,7 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
     def draw(self, world: World, streams: Streams) -> Scenario:
         return single(_intent_in(self, world, streams))
 
-    def review(self, intent: Intent[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - the protocol's
+    def review(self, intent: Intent[PolicyGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - every implementation gets it, this one decides without
         # The customer does not know the rules, so they cannot judge an answer.
         return Review()
 

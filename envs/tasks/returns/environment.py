@@ -65,7 +65,7 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
         needs="four leaf categories",
     )
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - the protocol's
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:

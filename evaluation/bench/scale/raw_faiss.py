@@ -53,7 +53,7 @@ class RawFaiss:
             return np.asarray(passing.rows[places[0]])
         if self._lists is None:
             return self.exact(query, k, passing)
-        parameters = faiss.SearchParametersIVF(  # type: ignore[call-arg]  # added at import
+        parameters = faiss.SearchParametersIVF(  # type: ignore[call-arg]  # faiss adds these keywords when it is imported
             nprobe=self._probes, sel=None if passing is None else passing.selector
         )
         _, rows = self._lists.search(query[None], k, params=parameters)
@@ -74,4 +74,4 @@ class Passing:
 
 def _parameters(passing: Passing | None) -> faiss.SearchParameters:
     selector = None if passing is None else passing.selector
-    return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # added at import
+    return faiss.SearchParameters(sel=selector)  # type: ignore[call-arg]  # faiss adds these keywords when it is imported

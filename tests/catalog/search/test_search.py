@@ -27,7 +27,7 @@ def search() -> Search:
 
 
 def mug(number: int, **fields: object) -> Product:
-    return Product(id=f"m{number}", title=f"Mug {number}", category="mugs", **fields)  # type: ignore[arg-type]
+    return Product(id=f"m{number}", title=f"Mug {number}", category="mugs", **fields)  # type: ignore[arg-type]  # fields of several types, checked by pydantic
 
 
 def describe(catalog: Catalog, row: int, rng: np.random.Generator) -> tuple[str, list[Constraint]] | None:

@@ -114,7 +114,7 @@ def test_a_build_that_was_interrupted_goes_on_and_gives_the_same_bytes(
     def interrupt(*step: object) -> None:
         if len(steps) == at:
             raise Killed
-        steps.append(step)  # type: ignore[arg-type]
+        steps.append(step)  # type: ignore[arg-type]  # a stage, a number and a total
 
     with pytest.raises(Killed):
         Search.write(catalog, tmp_path, index="ivf", progress=interrupt)
@@ -189,7 +189,7 @@ def test_another_catalog_takes_the_folder_over(catalog: Catalog, tmp_path: Path)
 @pytest.mark.parametrize(("name", "value"), [("embedder", "word2vec"), ("index", "hnsw")])
 def test_what_does_not_exist_is_refused_with_what_does(catalog: Catalog, tmp_path: Path, name: str, value: str) -> None:
     with pytest.raises(CatalogError, match=f"'{value}' is no {name}; there are"):
-        Search.write(catalog, tmp_path, **{name: value})  # type: ignore[arg-type]
+        Search.write(catalog, tmp_path, **{name: value})  # type: ignore[arg-type]  # the keyword is a parameter of the test
     assert not list(tmp_path.iterdir())
 
 

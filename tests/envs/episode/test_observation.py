@@ -38,7 +38,7 @@ def act(*calls: Call, **fields: Any) -> dict[str, Any]:
 
 def wire(observation: Observation) -> dict[str, Any]:
     """Return an observation as it travels."""
-    return json.loads(observation.model_dump_json(exclude_unset=True))  # type: ignore[no-any-return]
+    return json.loads(observation.model_dump_json(exclude_unset=True))  # type: ignore[no-any-return]  # JSON has no types
 
 
 def size(observation: Observation) -> int:

@@ -162,7 +162,7 @@ def test_each_fact_of_an_opening_stands_between_its_item_and_the_next() -> None:
     for _ in range(1500):
         mentions = draw_mentions(rng)
         text = word((Act(ActKind.OPEN, mentions),), draw_persona(rng), rng).text.casefold()
-        starts = [re.search(rf"\b(?:{m.singular}|{m.plural})\b", text).start() for m in mentions]  # type: ignore[union-attr]
+        starts = [re.search(rf"\b(?:{m.singular}|{m.plural})\b", text).start() for m in mentions]  # type: ignore[union-attr]  # None would fail here, as it should
         assert starts == sorted(starts)
         for mention, start, end in zip(mentions, starts, [*starts[1:], len(text)], strict=True):
             for said in mention.facts:

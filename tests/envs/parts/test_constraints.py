@@ -85,7 +85,7 @@ def test_widening_lets_in_as_many_as_wanted_and_keeps_the_target(shop: Shop) -> 
         assert fitting.tolist() == all_satisfied(catalog, wider, rows).tolist()
         assert [c.attribute for c in wider] == names
         for constraint in wider:
-            assert constraint.op is not Op.ANY_OF or len(set(constraint.value)) == 2  # type: ignore[arg-type]
+            assert constraint.op is not Op.ANY_OF or len(set(constraint.value)) == 2  # type: ignore[arg-type]  # ANY_OF has a list of values
         grown += len(fitting) >= 6
         assert len(before) < 6 or list(wider) == stated
     assert grown > 75

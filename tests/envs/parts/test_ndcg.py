@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from random import Random
 
 import numpy as np
 import pytest
@@ -43,12 +44,12 @@ def test_the_best_order_scores_exactly_one_and_no_other_more(gains: list[Fractio
 
 
 @given(NUMERATORS, st.integers(1, 15), st.randoms(use_true_random=False))
-def test_ties_never_matter(numerators: list[int], k: int, random: object) -> None:
+def test_ties_never_matter(numerators: list[int], k: int, random: Random) -> None:
     gains = gains_of(numerators)
     best = gains.best_rows(k)
     assert gains.score(best, k) == 1
     of = {row: gains.of(row) for row in gains.rows.tolist()}
-    shuffled = sorted(of, key=lambda row: (-of[row], random.random()))  # type: ignore[attr-defined]
+    shuffled = sorted(of, key=lambda row: (-of[row], random.random()))
     assert gains.score(shuffled[:k], k) == 1
     assert gains.score(shuffled, k) == 1
 

@@ -174,7 +174,7 @@ def test_the_target_is_uniform_over_places_and_statuses(store: Shop) -> None:
         places[orders.index(intent.goal.order)] += 1
         statuses[intent.goal.order.status] += 1
         for order in orders:
-            expected[order.status] += 1 / len(orders)  # type: ignore[assignment]
+            expected[order.status] += 1 / len(orders)  # type: ignore[assignment]  # a Counter of expectations, which are fractions
     assert chisquare([places[at] for at in range(12)]).pvalue > 0.001
     found = [statuses[status] for status in OrderStatus]
     assert chisquare(found, [expected[status] for status in OrderStatus]).pvalue > 0.001

@@ -35,7 +35,7 @@ def shop(wide_shop: Shop) -> Shop:
 
 
 def start(shop: Shop, d: int, seed: int, style: str = "turn", **axes: float) -> Episode:
-    spec = EpisodeSpec("PD", d, seed, style=style, axes=tuple(axes.items()))  # type: ignore[arg-type]
+    spec = EpisodeSpec("PD", d, seed, style=style, axes=tuple(axes.items()))  # type: ignore[arg-type]  # a style comes as a plain string
     return Episode(shop, spec, "episode")
 
 
@@ -214,7 +214,7 @@ def test_stock_outs(shop: Shop, p_oos: float) -> None:
 
 
 def test_share_of_hits_is_as_drawn(shop: Shop) -> None:
-    hits = [bool(start(shop, 9, seed).intent.stockout.plan.hits) for seed in range(400)]  # type: ignore[union-attr]
+    hits = [bool(start(shop, 9, seed).intent.stockout.plan.hits) for seed in range(400)]  # type: ignore[union-attr]  # None would fail here, as it should
     share = axes_of(9).p_oos
     assert abs(np.mean(hits) - share) <= max(0.1 * share, 3 * (share * (1 - share) / 400) ** 0.5)
 

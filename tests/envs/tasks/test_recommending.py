@@ -49,7 +49,7 @@ def random_ids(episode: Episode, _: Observation) -> dict[str, Any]:
 
 
 def knows_all_but_never_looked(episode: Episode, _: Observation) -> dict[str, Any]:
-    return answered(environment(episode.spec.env_id).best_ids(episode.intent))  # type: ignore[attr-defined]
+    return answered(environment(episode.spec.env_id).best_ids(episode.intent))  # type: ignore[attr-defined]  # only environments that recommend come here
 
 
 def the_original(episode: Episode, _: Observation) -> dict[str, Any]:
@@ -109,7 +109,7 @@ LEAST_NDCG = {"PD": Fraction(90, 100), "SUB": Fraction(85, 100)}
 def is_correct(episode: Episode, first: int | None, ndcg: Fraction) -> bool:
     """Tell whether a list is correct of which only the first product and the nDCG are known."""
     ranking = Ranking((first,), ndcg, Fraction(0))
-    return bool(environment(episode.spec.env_id).judge(episode.intent, ranking)[1])  # type: ignore[attr-defined]
+    return bool(environment(episode.spec.env_id).judge(episode.intent, ranking)[1])  # type: ignore[attr-defined]  # only environments that recommend come here
 
 
 @pytest.mark.parametrize("env_id", PRIORITY)

@@ -227,7 +227,7 @@ def test_the_target_is_uniform_over_places_sizes_and_eligibility(store: Shop) ->
             code = eligibility(intent.world, order, line).code
             for trait in (f"{code}", f"{len(order.lines)} lines", line.sale_class, f"{line.quantity} units"):
                 found[trait] += pair == target(intent)
-                expected[trait] += 1 / len(pairs)  # type: ignore[assignment]
+                expected[trait] += 1 / len(pairs)  # type: ignore[assignment]  # a Counter of expectations, which are fractions
     assert chisquare(np.histogram(places, 10, (0, 1))[0]).pvalue > 0.001
     for trait, number in expected.items():
         assert abs(found[trait] - number) < 4 * number**0.5 + 1, (trait, found[trait], number)
@@ -467,11 +467,11 @@ def test_a_recommendation_is_scored_by_its_first_product(store: Shop) -> None:
 
 def test_an_exchange_is_no_refund_and_a_refund_no_exchange(store: Shop) -> None:
     intent = find(store, 6, wants("refund"))
-    new = store.catalog.ids[intent.goal.replacement.row]  # type: ignore[union-attr]
+    new = store.catalog.ids[intent.goal.replacement.row]  # type: ignore[union-attr]  # None would fail here, as it should
     run(intent, "return_exchange", **ids_of(intent), reason=intent.goal.reason, new_product_id=new)
     assert judged(intent, resolution="exchanged", recommended_product_ids=[new]).r_task == Fraction(35, 100)
     intent = find(store, 6, wants("exchange"))
-    new = store.catalog.ids[intent.goal.replacement.row]  # type: ignore[union-attr]
+    new = store.catalog.ids[intent.goal.replacement.row]  # type: ignore[union-attr]  # None would fail here, as it should
     initiate(intent, method="store_credit")
     assert judged(intent, resolution="returned", recommended_product_ids=[new]).r_task == Fraction(35, 100)
 
@@ -529,7 +529,7 @@ def test_only_a_return_that_scores_full_is_confirmed(store: Shop) -> None:
         assert review.stray is is_stray
         unmet = [slot for slot in review.wrong if slot.item == 1]
         assert unmet
-        assert len(unmet) < len(intent.goal.replacement.constraints) or is_stray  # type: ignore[union-attr]
+        assert len(unmet) < len(intent.goal.replacement.constraints) or is_stray  # type: ignore[union-attr]  # None would fail here, as it should
     initiate(intent, **other)
     review = RETURN.review(intent, right)
     assert review.stray

@@ -34,7 +34,7 @@ def shop() -> Shop:
 
 
 def start(shop: Shop, d: int, seed: int, style: str = "turn", split: Split = "train", **axes: float) -> Episode:
-    spec = EpisodeSpec("SUB", d, seed, split, style, tuple(axes.items()))  # type: ignore[arg-type]
+    spec = EpisodeSpec("SUB", d, seed, split, style, tuple(axes.items()))  # type: ignore[arg-type]  # a style comes as a plain string
     return Episode(shop, spec, "episode")
 
 

@@ -413,7 +413,7 @@ def variants(world: World, row: int) -> list[dict[str, Any]]:
     tool = TOOLS["catalog_get_variants"]
     found = tool.run(world, tool.args.model_validate({"product_id": world.shop.catalog.ids[row]}))
     assert found["product_id"] == world.shop.catalog.ids[row]
-    return found["variants"]  # type: ignore[no-any-return]
+    return found["variants"]  # type: ignore[no-any-return]  # JSON has no types
 
 
 def test_every_product_has_variants_its_own_among_them(shop: Shop, world_of: WorldOf) -> None:
@@ -443,7 +443,7 @@ def test_variants_are_fixed_by_seed_and_product_and_shuffled(shop: Shop, world_o
             assert variants(again, row) == listed == variants(world, row)
             own = shop.catalog.value(row, variant_name(shop, row))
             shown = [variant.value for variant in world.variants(row)]
-            places.append((shown.index(own) + 0.5) / len(shown))  # type: ignore[arg-type]
+            places.append((shown.index(own) + 0.5) / len(shown))  # type: ignore[arg-type]  # a product with variants has a value of their attribute
     assert variants(world_of(0), rows[0]) != variants(world_of(1), rows[0])
     # The own variant stands anywhere: the mean of a uniform place is a half, its deviation about 0.28.
     assert abs(float(np.mean(places)) - 0.5) < 3 * 0.28 / sqrt(len(places))

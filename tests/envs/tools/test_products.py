@@ -58,7 +58,7 @@ def test_unknown_product(world: World) -> None:
 
 
 def test_rerank_orders_what_was_shown(world: World) -> None:
-    ids = [card["product_id"] for card in search(world, "lamp")["results"]]  # type: ignore[attr-defined]
+    ids = [card["product_id"] for card in search(world, "lamp")["results"]]  # type: ignore[attr-defined]  # JSON has no types
     title = world.shop.catalog.titles[world.row_of(ids[-1])]
     ordered = CATALOG_RERANK.run(world, RerankArgs(query=title, product_ids=[*ids, ids[0]]))["product_ids"]
     assert sorted(ordered) == sorted(ids)
@@ -86,7 +86,7 @@ def test_facets_only_with_a_category_and_where_wanted(world: World) -> None:
     world.wants_facets = True
     assert "facets" not in search(world, "lamp")
     facets = search(world, "lamp", category=category.upper())["facets"]
-    assert set(facets) == {"attributes", "ranges"}  # type: ignore[call-overload]
+    assert set(facets) == {"attributes", "ranges"}  # type: ignore[call-overload]  # JSON has no types
 
 
 def test_full_cards_only_where_wanted(world: World) -> None:

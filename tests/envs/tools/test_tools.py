@@ -31,7 +31,7 @@ WITH_ARGUMENTS = sorted(name for name, tool in TOOLS.items() if tool.args.model_
 
 
 def parameters(tool: Tool[Any]) -> Schema:
-    return tool.schema["function"]["parameters"]  # type: ignore[no-any-return]
+    return tool.schema["function"]["parameters"]  # type: ignore[no-any-return]  # JSON has no types
 
 
 def run(world: World, name: str, **args: Any) -> dict[str, Any]:

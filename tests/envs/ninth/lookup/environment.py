@@ -68,7 +68,7 @@ class LookupEnvironment(Environment, Errand[LookupGoal]):
         axes=("p_missing", "eps_rank", "t_max", "p_noise", "top_k", "b_tool"),
     )
 
-    def brief(self, axes: Axes) -> str:  # noqa: ARG002
+    def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return "Find out which figure of which product the customer wants, look it up and submit it."
 
     def max_difficulty(self, shop: Shop) -> int:
@@ -89,7 +89,7 @@ class LookupEnvironment(Environment, Errand[LookupGoal]):
         )
         return single(intent)
 
-    def review(self, intent: Intent[LookupGoal], proposal: Answer | None) -> Review:  # noqa: ARG002
+    def review(self, intent: Intent[LookupGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - every implementation gets it, this one decides without
         return Review()
 
     def verify(self, intent: Intent[LookupGoal], answer: Answer | None) -> Verdict:
