@@ -71,15 +71,16 @@ def read_envelope(fields: Mapping[str, Any]) -> Envelope:
         hint = _MEANT.get(name, f"an action has {', '.join(FIELDS)}, or the fields of a chat message")
         raise EnvelopeError(f"unknown field {_short(name)!r}; {hint}")
     message = plain.get("assistant_message")
-    if not isinstance(message, str | None):
+    if message is not None and not isinstance(message, str):
         raise EnvelopeError("assistant_message must be a string")
     end_turn = plain.get("end_turn")
-    if not isinstance(end_turn, bool | None):
+    if end_turn is not None and not isinstance(end_turn, bool):
         raise EnvelopeError("end_turn must be true or false")
-    if not isinstance(plain.get("metadata"), dict | None):
+    metadata = plain.get("metadata")
+    if metadata is not None and not isinstance(metadata, dict):
         raise EnvelopeError("metadata must be an object")
     calls = plain.get("tool_calls")
-    if not isinstance(calls, list | None):
+    if calls is not None and not isinstance(calls, list):
         raise EnvelopeError("tool_calls must be a list")
     said = message if message and not message.isspace() else ""
     return Envelope(said, tuple(map(_call, calls or ())), plain.get("answer"), end_turn)
@@ -136,7 +137,7 @@ def _call(raw: Any) -> AskedCall:
     call_id = raw.get("id")
     if call_id is not None and not (isinstance(call_id, str) and len(call_id) <= _MAX_ID):
         raise EnvelopeError(f"id of a tool call must be a string of at most {_MAX_ID} characters")
-    name, args, arguments = (body.get(field) for field in ("name", "args", "arguments"))
+    name, args, arguments = body.get("name"), body.get("args"), body.get("arguments")
     if not isinstance(name, str):
         raise EnvelopeError("a tool call is an object with a name and args")
     if args is not None and arguments is not None:
@@ -145,10 +146,10 @@ def _call(raw: Any) -> AskedCall:
 
 
 def _require_known(fields: Mapping[str, Any], known: frozenset[str]) -> None:
-    if unknown := [name for name in fields if name not in known]:
+    if not fields.keys() <= known:
+        unknown = _short(min(fields.keys() - known))
         raise EnvelopeError(
-            f"unknown field {_short(min(unknown))!r} of a tool call; it has name and args (or arguments), and may have "
-            "id and type"
+            f"unknown field {unknown!r} of a tool call; it has name and args (or arguments), and may have id and type"
         )
 
 
