@@ -15,7 +15,6 @@ from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention, SlotKind
-from ecom_rlve.envs.world.stockout import StockoutPlan
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams
 
@@ -50,24 +49,31 @@ class Change:
 
 
 class Stockout(ABC, Generic[Goal]):
-    """What may sell out during an intent, and what the customer wants instead (SPEC §6)."""
+    """What sells out during an intent, and what the customer wants instead (SPEC §6)."""
 
-    def __init__(self, plan: StockoutPlan) -> None:
-        self.plan = plan
+    leaves_choice: ClassVar[bool] = False
+    """The customer leaves it to the agent what to take instead."""
 
     @abstractmethod
     def sell(self, intent: Intent[Goal]) -> None:
-        """Let things sell out if it is time for it.
-
-        Called after tool results that showed something new or changed the cart.
-        """
-
-    @abstractmethod
-    def is_known(self, intent: Intent[Goal]) -> bool:
-        """Tell whether some result has shown the agent that a wanted thing is sold out."""
+        """Let things sell out that were shown. Called after each batch of tool calls but the one before the answer."""
 
     def missing(self, intent: Intent[Goal]) -> int | None:  # noqa: ARG002 - every implementation gets it, this one decides without
-        """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
+        """Return the position of a wanted item that sold out and that the customer has to replace; None: there is none.
+
+        None too where the choice is left to the agent.
+        """
+        return None
+
+    def may_be_meant(self, intent: Intent[Goal], rows: list[int]) -> list[int]:  # noqa: ARG002 - every implementation gets it, this one decides without
+        """Return those of ``rows``, shown products, that an agent may mean who says that something is sold out."""
+        return rows
+
+    def reported(self, intent: Intent[Goal], rows: Collection[int], text: str) -> int | None:  # noqa: ARG002 - every implementation gets it, this one decides without
+        """Return the position of the missing item that a report about ``rows`` is about; None if it is about none.
+
+        ``text``: the sentences of the report, casefolded.
+        """
         return None
 
     def settled(self, intent: Intent[Goal], item: int) -> Change:
@@ -93,9 +99,6 @@ class Intent(Generic[Goal]):
     """Returns the first act, given the slots that it tells; None: the first act lists every subject with its facts."""
     stockout: Stockout[Goal] | None = None
     """What may sell out; None if nothing can."""
-    leaves_stockouts: bool = False
-    """True: a customer who hears that something is sold out leaves the choice to the agent. False: they say what to
-    take instead, or that the thing is still in stock."""
     unknown: tuple[SlotKind, ...] = ()
     """Kinds of facts that a question may name but that this customer does not remember."""
     kinds: tuple[SlotKind, ...] = ()
@@ -121,10 +124,8 @@ class Intent(Generic[Goal]):
         return item not in self.fixed
 
     def apply(self, change: Change) -> None:
-        """Make a change the goal, and the stock-out settled."""
+        """Make a change the goal."""
         self.goal, self.slots = change.goal, change.slots
-        if self.stockout is not None:
-            self.stockout.plan.is_settled = True
 
 
 class Errand(ABC, Generic[Goal]):

@@ -77,14 +77,6 @@ class Conversation:
         """Whether every intent was closed."""
         return len(self.begun) == len(self.intents) and not self._open
 
-    @property
-    def knows_stockout(self) -> bool:
-        """Whether some result has shown the agent that something the current intent wants is sold out."""
-        if not self._open:
-            return False
-        intent = self.current.intent
-        return intent.stockout is not None and intent.stockout.is_known(intent)
-
     def sell(self) -> None:
         """Let things sell out for each open intent."""
         for begun in self._open:
@@ -105,7 +97,7 @@ class Conversation:
 
     def settles_for(self, heard: Heard) -> Change | None:
         """Return what the customer wants instead of something that the agent calls sold out; None: nothing changes."""
-        return self.current.customer.settles_for(heard) if heard.sold_out else None
+        return self.current.customer.settles_for(heard)
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the customer's reaction in the current intent, followed by a change of topic if there is one."""

@@ -6,12 +6,14 @@ The words for the acts are made elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
+from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
@@ -53,9 +55,15 @@ class Customer:
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
+        self._described: set[int] = set()
+        """Items that the agent has asked about without naming an attribute."""
         self._told_nothing_left = False
         self._confirmed = False
-        self._fallback: Act | None = None
+        self._fallbacks: dict[int, Act] = {}
+        """What was said to take instead of products that were reported, by row."""
+        self._reported: set[int] = set()
+        """Positions of items of whose kind something unwanted was reported to be sold out."""
+        self._has_clarified = False
         self._stockout_excused = False
         self._reread_excused = False
         self._tired = 0
@@ -71,29 +79,30 @@ class Customer:
         readings = self._readings(turn.message, turn.questions, turn.understood)
         return Heard(
             tuple(readings),
-            sold_out=tuple(item for reading in readings for item in reading.sold_out),
+            report=self._report(readings),
             claims_done=any(reading.claims_done for reading in readings) or turn.answer is not None,
         )
 
     def settles_for(self, heard: Heard) -> Change | None:
         """Return what the customer wants instead of something that the agent calls sold out; None: nothing changes."""
-        stockout, intent = self._intent.stockout, self._intent
-        missing = None if stockout is None or intent.leaves_stockouts else stockout.missing(intent)
-        if stockout is None or missing is None or not {missing, None} & set(heard.sold_out):
+        stockout = self._intent.stockout
+        if stockout is None or heard.report is None or heard.report.about is not About.WANTED:
             return None
-        return stockout.settled(intent, missing)
+        missing = stockout.missing(self._intent)
+        assert missing is not None
+        return stockout.settled(self._intent, missing)
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the reaction to a closed turn; ``change`` is what :meth:`settles_for` returned, already applied."""
         draft = _Draft()
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return self._settle(draft, turn)
-        if heard.sold_out and not self._intent.leaves_stockouts:
-            self._tell_of_stockout(heard.sold_out, change, draft)
-        self._answer(heard.readings, is_open=not heard.sold_out and not heard.claims_done, draft=draft)
+        if heard.report is not None:
+            self._take_report(heard.report, change, draft)
+        self._answer(heard.readings, is_open=heard.report is None and not heard.claims_done, draft=draft)
         if turn.changed or heard.claims_done:
             self._look(self._intent.errand.review(self._intent, turn.answer), turn.changed, draft)
-        if heard.sold_out and not draft.acts:
+        if heard.report is not None and not draft.acts:
             draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
 
@@ -115,7 +124,7 @@ class Customer:
         }
 
     def _readings(self, message: str, questions: tuple[str, ...], understood: Understood) -> list[Reading]:
-        topics = self._topics()
+        topics = self._topics((message, *questions))
         readings = [read(message, topics)] if message else []
         readings += [read(question, topics, asked_directly=True) for question in questions]
         if not understood:
@@ -128,12 +137,20 @@ class Customer:
             for reading, names in zip(readings, named, strict=True)
         ]
 
-    def _topics(self) -> Topics:
+    def _report(self, readings: Sequence[Reading]) -> Report | None:
+        claimed = [each for reading in readings for each in reading.sold_out]
+        if not claimed:
+            return None
+        return report_of(self._intent, claimed, " ".join(reading.claim for reading in readings))
+
+    def _topics(self, texts: Sequence[str]) -> Topics:
         world = self._intent.world
         return Topics(
             items=tuple((subject.singular, subject.plural) for subject in self._intent.subjects),
             value_index=world.shop.value_index,
-            titles={},
+            products=numbered_products(self._intent)
+            if any(may_claim_stockout(text.casefold()) for text in texts)
+            else {},
             phrases=with_kinds(self._kinds),
         )
 
@@ -141,20 +158,34 @@ class Customer:
         subject = self._intent.subjects[item]
         return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots))
 
-    def _tell_of_stockout(self, items: tuple[int | None, ...], change: Change | None, draft: _Draft) -> None:
+    def _take_report(self, report: Report, change: Change | None, draft: _Draft) -> None:
+        """React to a report that something is sold out. Only the acknowledgement of a true one says nothing itself."""
+        known = next((self._fallbacks[row] for row in report.rows if row in self._fallbacks), None)
+        leaves_choice = self._intent.stockout is None or self._intent.stockout.leaves_choice
         if change is not None:
-            self._fallback = change.act
+            self._fallbacks.update(dict.fromkeys(report.rows, change.act))
             told = {fact for mention in change.act.mentions for fact in mention.facts}
             self._said.update(slot for slot in self._intent.slots if slot.fact in told)
             draft.acts.append(change.act)
             draft.fell_back = True
-        elif self._fallback is not None:
-            draft.acts.append(self._fallback)
+        elif known is not None and report.about is not About.UNCLEAR:
+            draft.acts.append(known)
             draft.is_tiresome = True
+        elif report.about is About.UNTRUE:
+            draft.acts.append(Act(ActKind.STILL_THERE, self._mentions(report.items)))
+            draft.is_tiresome = True
+        elif leaves_choice:
+            return
+        elif report.about is About.UNCLEAR:
+            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
+            draft.is_tiresome |= self._has_clarified
+            self._has_clarified = True
         else:
-            named = [self._mention(item, ()) for item in dict.fromkeys(items) if item is not None]
-            draft.acts.append(Act(ActKind.STILL_THERE, tuple(named)))
-            draft.is_tiresome = True
+            draft.is_tiresome |= bool(set(report.items) & self._reported)
+            self._reported.update(report.items)
+
+    def _mentions(self, items: Sequence[int]) -> tuple[Mention, ...]:
+        return tuple(self._mention(item, ()) for item in items)
 
     def _answer(self, readings: tuple[Reading, ...], *, is_open: bool, draft: _Draft) -> None:
         asked = list(dict.fromkeys(pair for reading in readings for pair in reading.asked))
@@ -212,9 +243,12 @@ class Customer:
     def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
         draft.named_nothing = True
         unsaid = [slot for slot in self._intent.slots if slot not in self._said]
-        chosen = [slot for slot in unsaid if slot.item in items] or unsaid
-        if chosen:
-            draft.acts.append(self._tell(chosen[:1]))
+        of_items = [slot for slot in unsaid if slot.item in items]
+        # Of an item they tell as much as of three attributes when they are first asked what it should be like.
+        count = _FACTS_PER_QUESTION if items - self._described else 1
+        if unsaid:
+            self._described |= items
+            draft.acts.append(self._tell(of_items[:count] or unsaid[:1]))
             return
         draft.acts.append(Act(ActKind.NOTHING_LEFT))
         draft.is_tiresome |= self._told_nothing_left
@@ -263,19 +297,25 @@ class Customer:
             draft.acts.append(Act(ActKind.SKIP, (self._mention(slot.item, ()),), attribute))
 
     def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
+        is_caused = self._is_caused(draft, turn)
         if not draft.acts:
-            is_caused = turn.met_stockout and not self._reread_excused
-            self._reread_excused |= is_caused
             return Reply((), is_caused)
         has_news = draft.told_new or draft.fell_back or draft.confirmed
         self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
         if self._tired >= _PATIENCE:
             return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
-        return Reply(tuple(draft.acts), self._is_caused(draft), excuses_nothing=_excuses_nothing(draft))
+        return Reply(tuple(draft.acts), is_caused, excuses_nothing=_excuses_nothing(draft))
 
-    def _is_caused(self, draft: _Draft) -> bool:
+    def _is_caused(self, draft: _Draft, turn: ClosedTurn) -> bool:
+        """Tell whether the turn is the customer's own doing (SPEC §2.3); what it uses up is excused only once."""
         if _excuses_nothing(draft):
             return False
+        if draft.confirmed and turn.changed:
+            return True
+        if turn.has_calls:
+            is_reread = turn.met_stockout and not self._reread_excused
+            self._reread_excused |= is_reread
+            return is_reread
         if draft.fell_back and not self._stockout_excused:
             self._stockout_excused = True
             return True

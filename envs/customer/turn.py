@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.hearing.reading import Reading
+from ecom_rlve.envs.customer.stockout_report import Report
 from ecom_rlve.envs.language.acts import Act
 
 Understood = Mapping[str, tuple[str, ...]]
@@ -25,8 +26,10 @@ class ClosedTurn(NamedTuple):
     """The cart, a return or an exchange changed."""
     answer: Answer | None
     """An answer that did not end the episode: a proposal, or in a journey the end of an intent."""
-    met_stockout: bool
-    """A result first showed that a wanted thing is sold out, and nothing else was new."""
+    has_calls: bool = False
+    """Tools were called, besides ``ask_user``."""
+    met_stockout: bool = False
+    """The results showed for the first time that something has sold out, and nothing else that was new."""
     understood: Understood = NOTHING_UNDERSTOOD
     """The topics that a model found in texts of :meth:`Customer.unclear`."""
 
@@ -36,8 +39,8 @@ class Heard(NamedTuple):
 
     readings: tuple[Reading, ...] = ()
     """One for each of the agent's texts: the message, then the questions."""
-    sold_out: tuple[int | None, ...] = ()
-    """Items that the agent says are sold out; None for a claim that names no item."""
+    report: Report | None = None
+    """What the agent says is sold out; None: it says nothing of the kind."""
     claims_done: bool = False
     """The agent says that the work is done, or proposes an answer."""
 

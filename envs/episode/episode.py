@@ -67,7 +67,8 @@ class _OpenTurn:
     questions: tuple[str, ...] = ()
     changes: int = 0
     seen: int = 0
-    stockout_was_known: bool = False
+    stockouts: int = 0
+    """How many things results had shown to be sold out before it."""
 
 
 class Episode:
@@ -302,13 +303,16 @@ class Episode:
 
     def _apply(self, action: ParsedAction) -> Observation:
         results: list[ToolResult] = []
+        answer, is_final = action.answer, action.answer is not None and action.answer.done
         room = self.axes.b_tool - self._open.calls
-        for number, batch in enumerate(batches(action.calls, room, self.axes.b_tool)):
+        parts = tuple(batches(action.calls, room, self.axes.b_tool))
+        for number, batch in enumerate(parts):
             if number and (ended := self._close("", None)):
                 return self._finish(ended, results)
             results += self._execute(batch)
-        answer = action.answer
-        if answer is not None and answer.done:
+            if not (is_final and number == len(parts) - 1):
+                self._sell()
+        if answer is not None and is_final:
             self.conversation.close(judged(self.intent, answer))
             if self.conversation.is_over:
                 self.turns += 1
@@ -328,11 +332,14 @@ class Episode:
                 self._open.questions += (str(getattr(call.args, "question", "")),)
             else:
                 self._open.calls += 1
+        return results
+
+    def _sell(self) -> None:
+        """Let things sell out that were shown; what was shown with the final answer stays, as nobody can look again."""
         known = (self.world.seen, self.world.changes)
         if known != self._known:
             self._known = known
             self.conversation.sell()
-        return results
 
     def _call(self, call: Call) -> ToolResult:
         try:
@@ -343,13 +350,14 @@ class Episode:
     def _close(self, message: str, answer: Answer | None) -> Termination | None:
         """Close the open turn and let the customer react; return why the episode ends, None if it goes on."""
         world, turn, talk = self.world, self._open, self.conversation
-        knows_stockout = talk.knows_stockout
+        stockouts = len(world.stockouts_seen)
         closed = ClosedTurn(
             message=message,
             questions=turn.questions,
             changed=world.changes > turn.changes,
             answer=answer,
-            met_stockout=knows_stockout and not turn.stockout_was_known and world.seen == turn.seen,
+            has_calls=turn.calls > 0,
+            met_stockout=stockouts > turn.stockouts and world.seen == turn.seen,
             understood=self._understood,
         )
         heard = talk.hear(closed)
@@ -361,7 +369,7 @@ class Episode:
         self.customer_caused += reply.is_customer_caused
         if reply.acts:
             self._say(reply.acts)
-        self._open = _OpenTurn(changes=world.changes, seen=world.seen, stockout_was_known=knows_stockout)
+        self._open = _OpenTurn(changes=world.changes, seen=world.seen, stockouts=stockouts)
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None

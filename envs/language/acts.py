@@ -39,6 +39,8 @@ class ActKind(StrEnum):
     """Acknowledge, and add nothing."""
     STOCKOUT_FALLBACK = "stockout_fallback"
     """When a wanted thing is reported sold out: say what to take instead, or to leave it out."""
+    CLARIFY = "clarify"
+    """Ask which of several things is meant."""
     STILL_THERE = "still_there"
     """When a thing is wrongly reported sold out: say that it is still in stock."""
     SWITCH = "switch"

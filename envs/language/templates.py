@@ -286,6 +286,15 @@ LEAVE_OUT = bank(
     chatty=("Oh what a pity! Then let's leave {item} out.",),
 )
 
+CLARIFY = bank(
+    "Which one do you mean?",
+    "Could you say which one you mean?",
+    plain=("I don't know which one you mean.",),
+    terse=("Which one?",),
+    formal=("Which one do you refer to, please?",),
+    chatty=("Sorry, which one do you mean exactly?",),
+)
+
 STILL_THERE = bank(
     "Please check again, I can still see {item} in stock.",
     "I don't think that is so, I still see {item} on sale.",

@@ -155,6 +155,7 @@ _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.SKIP: _skip,
     ActKind.REJECT: _fixed(templates.REJECT),
     ActKind.CONTINUE: _fixed(templates.CONTINUE),
+    ActKind.CLARIFY: _fixed(templates.CLARIFY),
     ActKind.STILL_THERE: _fixed(templates.STILL_THERE),
     ActKind.GIVE_UP: _fixed(templates.GIVE_UP),
     ActKind.CLOSE: _fixed(templates.CLOSE),

@@ -19,14 +19,14 @@ from ecom_rlve.catalog.constraints import Constraint, is_satisfied
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.errand import Errand, Intent, Stockout
-from ecom_rlve.envs.errors import DomainError
+from ecom_rlve.envs.errand import Errand, Intent
 from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.parts.solving import search_showing
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.tools.catalog import MAX_LIMIT, SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.envs.world.stockout import StockoutPlan
+from ecom_rlve.envs.world.stockout import ProductCoins
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
 
@@ -37,6 +37,8 @@ REDRAWS = 50
 PATIENCE = 4
 """After so many draws that more products fit than preferred, the one with the fewest is taken."""
 
+_LEAST_LEFT, _LEAST_LEFT_WHERE_ALL_STAYS = 6, 4
+"""The fewest products that fit at the start, where things sell out during the dialogue and where nothing does."""
 _TRIES = 64
 _REACTIONS = 3
 """Proposed ids that the customer reacts to (SPEC §2.2)."""
@@ -57,7 +59,7 @@ class Ranking:
     """A list of recommendations, cut to the number asked for, with what its score is made of."""
 
     rows: tuple[int | None, ...]
-    """None for an id that no product has."""
+    """None for an id that was never shown, whether or not a product has it."""
     ndcg: Fraction
     """0 to 1."""
     out_of_stock: Fraction
@@ -69,11 +71,11 @@ class RankedGoal(Protocol):
 
     @property
     def fitting(self) -> Rows:
-        """Products that may be recommended, in the state at the start; ascending."""
+        """Products that may be recommended and do not sell out; ascending."""
 
     @property
     def wanted(self) -> int:
-        """The one with the greatest gain at the start; it sells out if the stock-out plan hits."""
+        """The one with the greatest gain."""
 
 
 Goal = TypeVar("Goal", bound=RankedGoal)
@@ -169,18 +171,31 @@ def buyable(world: World, aisle: Aisle) -> NDArray[np.bool_]:
 
 
 def _rows_of(world: World, ids: Sequence[str]) -> list[int | None]:
-    rows: list[int | None] = []
-    for product_id in ids:
-        try:
-            rows.append(world.row_of(product_id))
-        except DomainError:
-            rows.append(None)
-    return rows
+    return [world.shown_row(product_id) for product_id in ids]
+
+
+def fewest_fitting(axes: Axes) -> int:
+    """Return the least number of products that fit at the start (SPEC §6, PD)."""
+    return _LEAST_LEFT if axes.p_oos else _LEAST_LEFT_WHERE_ALL_STAYS
 
 
 def most_fitting(axes: Axes) -> int:
     """Return the preferred highest number of fitting products: as many as two turns of searching can show."""
     return min(_MOST_PAGES, _PAGE_TURNS * axes.b_tool)
+
+
+def shelf_stockout(world: World, category: str, fitting: Rows) -> tuple[ShelfStockout, Rows]:
+    """Return what sells out of a kind, and those of the products that fit that do not."""
+    coins = ProductCoins(world, category)
+    return ShelfStockout(coins), coins.standing(fitting)
+
+
+def one_stays(world: World, fitting: Rows) -> bool:
+    """Tell whether one of the products, all of one kind and at least one, does not sell out."""
+    if not world.axes.p_oos:
+        return True
+    category = world.shop.catalog.category_of(int(fitting[0])).name
+    return len(ProductCoins(world, category).standing(fitting)) > 0
 
 
 def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int | None:
@@ -194,38 +209,3 @@ def target_among(shop: Shop, rows: RowSet, rng: Generator, split: Split) -> int 
 def targets_in(shop: Shop, counts: NDArray[np.int8], m: int, is_roomy: NDArray[np.bool_]) -> RowSet:
     """Return the products whose count is ``m`` or more, in categories that are large enough (``is_roomy``, by code)."""
     return RowSet((counts >= m) & is_roomy[shop.catalog.category_codes])
-
-
-class RankedStockout(Stockout[Goal]):
-    """The best product sells out, or others do; the agent need not tell the customer."""
-
-    def sell(self, intent: Intent[Goal]) -> None:
-        """Let products sell out if it is time for it.
-
-        If the plan hits, that is once the best product and another fitting one were shown. Unwanted products sell out
-        with it: those that do not fit, or are worse than the best ``k_rec``. If the plan misses, neither the time nor
-        the kind of product depends on the goal.
-        """
-        plan, world, wanted = self.plan, intent.world, intent.goal.wanted
-        if plan.fired or (plan.hits and wanted not in world.shown):
-            return
-        assert isinstance(intent.errand, RecommendingEnvironment)
-        gains, codes = intent.errand.gains_now(intent), world.shop.catalog.category_codes
-        least = gains.of(gains.best_rows(world.axes.k_rec)[-1])
-        good = {row for row in world.shown if fits(intent, row) and gains.of(row) >= least}
-        if not plan.hits:
-            plan.sell_unwanted(world, good)
-            return
-        shown = [row for row in world.shown if codes[row] == codes[wanted] and row != wanted and world.stock(row) > 0]
-        fallback = next((row for row in shown if fits(intent, row)), None)
-        if fallback is not None:
-            plan.sell_products(world, wanted, [row for row in shown if row != fallback and row not in good])
-
-    def is_known(self, intent: Intent[Goal]) -> bool:
-        """Tell whether some result has shown the agent that a wanted thing is sold out."""
-        return self.plan.fired and self.plan.hits and intent.goal.wanted in intent.world.stockouts_seen
-
-
-def draw_stockout(axes: Axes, rng: Generator) -> RankedStockout[Any]:
-    """Draw what may sell out."""
-    return RankedStockout(StockoutPlan(hits=bool(rng.random() < axes.p_oos), item=0, kind="product", leave_out=False))

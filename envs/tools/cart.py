@@ -93,8 +93,10 @@ def chosen_variant(world: World, row: int, variant_id: str | None) -> Variant:
 
 def _require_stock(world: World, row: int, variant: Variant, quantity: int) -> None:
     if not world.in_stock(row, variant):
-        raise DomainError(DomainCode.OUT_OF_STOCK, "sold out")
+        is_one = variant.id in world.sold_out_variants
+        raise DomainError(DomainCode.OUT_OF_STOCK, "this variant is sold out" if is_one else "sold out")
     if quantity > world.stock(row):
+        world.refused.add(row)
         raise DomainError(DomainCode.OUT_OF_STOCK, f"only {world.stock(row)} left")
 
 

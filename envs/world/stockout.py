@@ -1,100 +1,68 @@
-"""Stock-outs during the dialogue (SPEC §6): things sell out right after the results that first showed them.
+"""Which things of a kind sell out during the dialogue (SPEC §6): a coin for each decides, thrown before the goal.
 
-It is drawn whether a wanted thing is among them. If it is not, things sell out around the first product that could be a
-wanted one, independent of the goal. So neither the time nor the kind tells what is wanted. The number of things is the
-same in both cases.
+A coin depends on the seed, the kind and the thing alone. So what sells out tells nothing about what is wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Collection
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ecom_rlve.envs.world.variants import Variant
 from ecom_rlve.envs.world.world import World
 
-TOGETHER = 3
-"""How many things sell out at once."""
+Rows = NDArray[np.int32]
+
+_PURPOSE = "stock-out coins"
 
 
-@dataclass(slots=True)
-class StockoutPlan:
-    """What may sell out in one episode, drawn before it begins."""
+class ProductCoins:
+    """The coins of the products of one leaf category. One falls with the probability of axis 4."""
 
-    hits: bool
-    """Whether the wanted thing itself sells out."""
-    item: int
-    """Position of the wanted item that sells out if the plan hits."""
-    kind: Literal["product", "variant"]
-    leave_out: bool
-    """The customer leaves the item out instead of taking another."""
-    reserved: frozenset[str] = frozenset()
-    """Leaf categories that other intents are about; a plan that misses sells out nothing in them."""
-    fired: bool = False
-    """Things have sold out."""
-    is_settled: bool = False
-    """The customer has been told and has decided."""
-    fallback_row: int | None = None
-    """The product that the customer would take instead."""
-    fallback_variant: Variant | None = None
-    """The variant that the customer would take instead."""
+    def __init__(self, world: World, category: str) -> None:
+        self.category = category
+        rows, p_oos = world.shop.aisle(category).rows, world.axes.p_oos
+        self.fallen: Rows = rows[:0]
+        """Products that sell out once they were shown; ascending."""
+        if p_oos:
+            self.fallen = rows[world.streams.stream(_PURPOSE, category).random(len(rows)) < p_oos]
 
-    def sell_variants(self, world: World, row: int, wanted: Variant | None) -> None:
-        """Sell out three variants of a product once the agent has read them; ``wanted`` only if the plan hits."""
-        if self.fired or row not in world.variants_read or any(line.row == row for line in world.cart):
+    def standing(self, rows: Rows) -> Rows:
+        """Return those of ``rows`` that do not sell out."""
+        return rows[~self._have_fallen(rows)]
+
+    def sell(self, world: World) -> None:
+        """Let everything that was shown, whose coin has fallen and that is not in the cart, sell out."""
+        if not len(self.fallen) or not world.shown:
             return
-        others = [variant for variant in world.variants(row) if variant != wanted]
-        order = world.streams.stream("stockout").permutation(len(others)).tolist()
-        shuffled = [others[at] for at in order]
-        gone = shuffled[:TOGETHER]
-        if self.hits:
-            assert wanted is not None
-            gone[-1] = wanted
-            self.fallback_variant = shuffled[-1]
-        world.sold_out_variants.update(variant.id for variant in gone)
-        self.fired = True
+        shown = np.fromiter(world.shown, dtype=np.int32, count=len(world.shown))
+        gone = shown[self._have_fallen(shown)].tolist()
+        world.sold_out.update(row for row in gone if all(line.row != row for line in world.cart))
 
-    def sell_unwanted(self, world: World, kept: Collection[int]) -> None:
-        """For a plan that misses: sell out three products of the first kind with four products shown.
+    def _have_fallen(self, rows: Rows) -> NDArray[np.bool_]:
+        places = np.searchsorted(self.fallen, rows)
+        found = np.zeros(len(rows), dtype=np.bool_)
+        inside = places < len(self.fallen)
+        found[inside] = self.fallen[places[inside]] == rows[inside]
+        return found
 
-        Products in the cart do not count. None of ``kept`` sells out; if a kind has fewer than three others, the plan
-        waits for another kind or more products.
-        """
-        stock, held = world.shop.catalog.column("stock").values, {line.row for line in world.cart}
-        kinds: dict[str, list[int]] = {}
-        for row in world.shown:
-            if row not in held and stock[row] > 0 and row not in world.sold_out:
-                kinds.setdefault(world.shop.catalog.category_of(row).name, []).append(row)
-        for kind, rows in kinds.items():
-            free = [row for row in rows if row not in kept and kind not in self.reserved]
-            if not self.fired and len(rows) > TOGETHER and len(free) >= TOGETHER:
-                order = world.streams.stream("stockout").permutation(len(free)).tolist()
-                world.sold_out.update(free[at] for at in order[:TOGETHER])
-                self.fired = True
 
-    def sell_products(
-        self, world: World, wanted: int | None, lookalikes: Sequence[int], keep: int | None = None
-    ) -> None:
-        """Sell out three products of a kind. The wanted one, ``wanted``, is among them if and only if the plan hits.
+def standing_variants(world: World, row: int) -> list[Variant]:
+    """Return the variants of a product that do not sell out, in the order in which they are listed."""
+    variants = world.variants(row)
+    draws = world.streams.stream(_PURPOSE, world.shop.catalog.ids[row], "variants").random(len(variants)).tolist()
+    return [variant for variant, draw in zip(variants, draws, strict=True) if draw >= world.axes.p_oos]
 
-        ``lookalikes`` are unwanted products of the kind that were shown, can be bought and are not in the cart, in the
-        order shown. Nothing happens before four products of the kind were shown, including the wanted one if the plan
-        hits. ``keep`` is the lookalike to keep as the fallback; None: any.
-        """
-        is_free = wanted in world.shown and all(line.row != wanted for line in world.cart)
-        least = TOGETHER if is_free else TOGETHER + 1
-        if self.fired or len(lookalikes) < least or (self.hits and not is_free):
-            return
-        order = world.streams.stream("stockout").permutation(len(lookalikes)).tolist()
-        shuffled = [lookalikes[at] for at in order]
-        if keep is not None:
-            shuffled.remove(keep)
-            shuffled.append(keep)
-        gone = shuffled[:TOGETHER]
-        if self.hits:
-            assert wanted is not None
-            gone[-1] = wanted
-            self.fallback_row = shuffled[-1]
-        world.sold_out.update(gone)
-        self.fired = True
+
+def sell_variants(world: World, rows: Collection[int]) -> None:
+    """Let the variants of the products that were read, whose coin has fallen and that are not in the cart, sell out."""
+    if not world.axes.p_oos:
+        return
+    held = {line.variant.id for line in world.cart}
+    for row in rows:
+        if row in world.variants_read:
+            standing = {variant.id for variant in standing_variants(world, row)}
+            gone = [variant.id for variant in world.variants(row) if variant.id not in standing | held]
+            world.sold_out_variants.update(gone)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
@@ -46,4 +48,15 @@ def variants_of(shop: Shop, streams: Streams, row: int) -> tuple[Variant, ...]:
         values.insert(int(rng.integers(len(values) + 1)), own)
     return tuple(
         Variant("v" + streams.digest("variant", product_id, str(value))[:4].hex(), attribute, value) for value in values
+    )
+
+
+def are_named(text: str, variants: Sequence[Variant]) -> list[Variant]:
+    """Return the variants that a casefolded text names, by id or by value."""
+    return [variant for variant in variants if _is_named(text, variant)]
+
+
+def _is_named(text: str, variant: Variant) -> bool:
+    return any(
+        re.search(rf"(?<!\w){re.escape(str(value).casefold())}(?!\w)", text) for value in variant.shown().values()
     )

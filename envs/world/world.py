@@ -89,7 +89,9 @@ class World:
         self.sold_out_variants: set[str] = set()
         """Ids of variants that sold out during the episode."""
         self.stockouts_seen: set[int | str] = set()
-        """Sold-out rows and variant ids that a result has shown to be sold out."""
+        """Rows and variant ids that sold out during the episode and that a result has shown to be sold out."""
+        self.refused: set[int] = set()
+        """Rows of which a result has said that there are fewer than were asked for."""
         self.full_cards = False
         """Cards show attributes before the whole title, for environments that compare products by attributes."""
         self.wants_facets = False
@@ -200,6 +202,14 @@ class World:
             raise DomainError(
                 DomainCode.UNKNOWN_PRODUCT, "no product has this id; use ids that search results show"
             ) from None
+
+    def shown_row(self, product_id: str) -> int | None:
+        """Return the row of a product that some result has shown; None for every other id, which earns nothing."""
+        try:
+            row = self.shop.catalog.row_of(product_id)
+        except UnknownProductError:
+            return None
+        return row if row in self.shown else None
 
     def variants(self, row: int) -> tuple[Variant, ...]:
         """Return a product's variants in listing order."""

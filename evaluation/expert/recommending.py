@@ -26,8 +26,6 @@ class RecommendingExpert(ScriptedExpert):
         super().__init__(skill)
         self._picks, self._wished, self._budget = 3, 2, 1
         self._kind: Shelf | None = None
-        self._checked: list[str] = []
-        """Ids that are looked at once more before the answer."""
         self._proposed = False
         self._is_asking = self._skill.asks and not self._skill.guesses
         """Questions are asked while there is time for their answers."""
@@ -35,6 +33,10 @@ class RecommendingExpert(ScriptedExpert):
     @abstractmethod
     def _topics(self) -> list[Topic]:
         """Return what to ask for, the most important first."""
+
+    def _is_sure(self, topics: Collection[Topic]) -> bool:  # noqa: ARG002 - only PD's customers always have a wish about something
+        """Tell whether the customer has something to tell of one of the topics."""
+        return False
 
     @abstractmethod
     def _searches(self) -> list[Search]:
@@ -76,7 +78,7 @@ class RecommendingExpert(ScriptedExpert):
             # The last look before the answer: the best may have sold out since it was shown.
             return Move(again[:room])
         if calls or topics:
-            return Move(calls[:room], topics)
+            return Move(calls[:room], topics, is_sure=bool(topics) and self._is_sure(topics))
         if self._skill.guesses and not self._proposed:
             self._proposed = True
             return Move(answer={**self._answer(), "done": False})
@@ -145,11 +147,14 @@ class RecommendingExpert(ScriptedExpert):
         )
 
     def _looks_again(self) -> list[Sent]:
-        """Return looks at the best products, where they may have sold out since they were shown."""
+        """Return looks at the best products, where they may have sold out since they were shown.
+
+        What does not fit into one turn's looks at single products is searched for again.
+        """
         if not (self._is_long and self._skill.minds_stock and self._skill.compares):
             return []
-        ranked = self._ranked()
-        doubtful = self._shelf.may_have_sold_out(ranked, self._picks)
-        if doubtful[:1] == ranked[:1]:
-            self._checked = doubtful[: self._budget]
-        return [self._shelf.look_at(product_id) for product_id in self._checked if product_id in doubtful]
+        doubtful = self._shelf.may_have_sold_out(self._ranked(), self._picks)
+        if len(doubtful) <= self._budget:
+            return [self._shelf.look_at(product_id) for product_id in doubtful]
+        looks = [(search, look) for search in self._searches() for look in self._shelf.again(search, self._first_sort())]
+        return [self._shelf.call(*look) for look in looks] + [self._shelf.look_at(each) for each in doubtful]

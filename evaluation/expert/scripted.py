@@ -31,6 +31,8 @@ class Move:
     message: str = ""
     """What to say, where nothing is asked."""
     answer: dict[str, Any] | None = None
+    is_sure: bool = False
+    """The customer has something to tell of what is asked for."""
 
 
 class ScriptedExpert(ABC):
@@ -42,6 +44,8 @@ class ScriptedExpert(ABC):
         self._heard = Heard()
         self._interview = Interview()
         self._sent: Sequence[Sent] = ()
+        self._most = 0
+        """Calls that a turn holds."""
         self._is_long = False
         """Things may sell out after they were seen."""
         self._is_piecemeal = False
@@ -71,6 +75,14 @@ class ScriptedExpert(ABC):
             # A tool at a time, a call too many for the open turn opens the next.
             room = max(1, room)
         move = self._decide(room, seen.turns_left)
+        self._most = max(self._most, seen.tool_calls_left)
+        is_fresh = seen.tool_calls_left == self._most
+        if move.topics and is_fresh and (move.is_sure or (self._is_piecemeal and all(each.name for each in move.topics))):
+            # The customer's turn, as long as it holds no calls (SPEC §2.3).
+            move = Move(topics=move.topics)
+        elif move.topics and self._is_piecemeal and not seen.tool_calls_left:
+            # The turn is full: the question closes it.
+            move = Move(topics=move.topics)
         if self._is_piecemeal and move.calls:
             # The rest is decided anew once the result is known.
             self._sent = move.calls[:1]

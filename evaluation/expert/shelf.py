@@ -16,8 +16,6 @@ MOST = 60
 """Products that pass a search's filters up to which all of them are looked at."""
 _WORDINGS = ("{}", "good {}", "{} on offer", "any {}", "nice {}")
 """Queries by which the same products are looked for."""
-_SOLD_TOGETHER = 3
-"""Products that sell out at once."""
 _PAGES_AT_FIRST = 2
 """Pages that are looked at before it is known how many products pass."""
 
@@ -147,15 +145,14 @@ class Shelf:
     def may_have_sold_out(self, ranked: Sequence[str], count: int) -> list[str]:
         """Return those of the ``count`` best of ``ranked``, ids in order, that were not seen since they may be gone.
 
-        Things sell out once the best was shown, another good one, and as many more as sell out together; none does
-        before it was shown itself.
+        Things sell out, if they do, after the results that first show them.
         """
-        best = ranked[:count]
-        firsts = self._first_sights
-        rest = sorted(firsts[each] for each in firsts.keys() - set(best) if self.cards[each]["in_stock"])
-        others = sorted(firsts[product_id] for product_id in ranked[1:])
-        shown = [*rest[_SOLD_TOGETHER - 1 : _SOLD_TOGETHER], *others[:1], *(firsts[each] for each in best[:1])]
-        return [each for each in best if self._last_sights[each] <= max(*shown, firsts[each])]
+        return [each for each in ranked[:count] if self._last_sights[each] <= self._first_sights[each]]
+
+    def again(self, search: Search, sort: str) -> Iterator[Look]:
+        """Yield the pages that show once more what passes a search."""
+        pages = max(1, -(-min(search.total or 1, MOST) // PAGE))
+        yield from (Look(self.singular, sort, page * PAGE) for page in range(pages))
 
     def look_at(self, product_id: str) -> tuple[dict[str, Any], Callable[[ToolResult], None]]:
         """Return the call that shows one product in full, and what notes its result."""

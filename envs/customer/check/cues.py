@@ -145,6 +145,12 @@ STILL_SEEING = pattern(
     """
 )
 
+WHICH_ONE = pattern(
+    r"""
+    which one  which of  which do you mean  who do you mean  what do you mean  which you mean
+    """
+)
+
 LEAVING = pattern(
     r"""
     leav(?:e|ing)  giv(?:e|ing) up  enough  not wish to continue  (?:don't|do not) (?:want|wish) to (?:continue|go on)
@@ -250,6 +256,7 @@ REQUIRED: Mapping[ActKind, tuple[str, re.Pattern[str]]] = {
     _K.REJECT: ("say that something is not right", DISAPPROVE),
     _K.CONTINUE: ("only let them go on", LISTENING),
     _K.SKIP: ("ask to move on", MOVING_ON),
+    _K.CLARIFY: ("ask which one they mean", WHICH_ONE),
     _K.STILL_THERE: ("say that you still see it", STILL_SEEING),
     _K.GIVE_UP: ("say that you leave", LEAVING),
     _K.CLOSE: ("say goodbye", ENDING),

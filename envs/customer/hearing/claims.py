@@ -75,6 +75,11 @@ _DONE = re.compile(
 )
 
 
+def may_claim_stockout(folded: str) -> bool:
+    """Tell cheaply whether a casefolded text may say that something is sold out."""
+    return any(hint in folded for hint in _HINTS)
+
+
 def says_done(text: str) -> bool:
     """Tell whether the text claims that work is done, or asks whether it is right as it stands."""
     return _DONE.search(text) is not None
@@ -86,7 +91,7 @@ def sold_out_claims(sentence: str, find_items: FindItems) -> tuple[tuple[int | N
     A claim that names no item gives ``None``. A clause with a claim is reduced to the items in it, so that none of its
     other words is read as something asked for.
     """
-    if not any(hint in sentence for hint in _HINTS):
+    if not may_claim_stockout(sentence):
         return (), sentence
     clauses = _clauses(sentence)
     named: list[tuple[int, ...]] | None = None

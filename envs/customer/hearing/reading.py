@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, says_done, sold_out_claims
+from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.question_words import (
     COMMON_WORDS,
@@ -59,8 +59,9 @@ class Topics:
     """Singular and plural of each wanted item, in goal order."""
     value_index: Values
     """Only asked for single values: it may be too large to iterate over."""
-    titles: Mapping[str, int]
-    """Casefolded titles of products that were shown for an item → that item; may be empty."""
+    products: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Casefolded titles and ids of products → the products, numbered from the number of items on. They are only looked
+    for in messages that may say that something is sold out, and may be absent for others."""
     phrases: Phrases = field(default_factory=lambda: PHRASES)
     """Phrases for what questions may ask; :func:`with_kinds` adds an environment's own kinds of facts."""
 
@@ -77,7 +78,9 @@ class Reading:
     items: tuple[int, ...]
     """Items named anywhere in the text, in order of first mention."""
     sold_out: tuple[int | None, ...]
-    """Items claimed to be sold out; None for a claim that names no item."""
+    """Items and products claimed to be sold out; None for a claim that names nothing."""
+    claim: str
+    """The sentences that claim it, casefolded."""
     claims_done: bool
     """The text says that work was done, or asks whether it is right as it is."""
 
@@ -87,12 +90,15 @@ class _Notes:
     asked: list[tuple[int | None, str]] = field(default_factory=list)
     unknowable: list[str] = field(default_factory=list)
     sold_out: list[int | None] = field(default_factory=list)
+    claims: list[str] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
 
 
 def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     """Read a message; ``asked_directly``: it was sent as a question (``ask_user``), however it is worded."""
-    folded = _marked_titles(_folded(text), topics.titles)
+    folded = _folded(text)
+    if may_claim_stockout(folded):
+        folded = _marked_products(folded, topics.products)
     nouns = nouns_of(topics.items)
     sentences = _sentences(folded)
     asking = _asking(sentences)
@@ -103,15 +109,20 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         tokens = words_of(sentence)
         notes.items += items_in(tokens, nouns)
         claimed, rest = sold_out_claims(sentence, lambda part: items_in(words_of(part), nouns))
-        notes.sold_out += claimed
+        if claimed:
+            notes.sold_out += claimed
+            notes.claims.append(sentence)
         if asks:
             _note_questions(words_of(rest) if claimed else tokens, nouns, topics, notes)
+    count = len(topics.items)
+    asked = ((None if item is None or item >= count else item, name) for item, name in notes.asked)
     return Reading(
         is_question=asked_directly or any(asking),
-        asked=tuple(dict.fromkeys(notes.asked)),
+        asked=tuple(dict.fromkeys(asked)),
         unknowable=tuple(dict.fromkeys(notes.unknowable)),
-        items=tuple(dict.fromkeys(notes.items)),
+        items=tuple(dict.fromkeys(item for item in notes.items if item < count)),
         sold_out=tuple(dict.fromkeys(notes.sold_out)),
+        claim=" ".join(notes.claims),
         claims_done=says_done(folded),
     )
 
@@ -121,10 +132,16 @@ def _folded(text: str) -> str:
     return folded.replace("’", "'").replace(ITEM_MARK, "")
 
 
-def _marked_titles(folded: str, titles: Mapping[str, int]) -> str:
-    """Return the text with each title replaced by the mark of its item, so that the words of a title are not read."""
-    for title in sorted((title for title in titles if title and title in folded), key=len, reverse=True):
-        folded = folded.replace(title, f" {ITEM_MARK}{titles[title]} ")
+def _marked_products(folded: str, products: Mapping[str, tuple[int, ...]]) -> str:
+    """Return the text with each title and id replaced by marks of what it names, so that its words are not read.
+
+    A title that several products have names those whose ids the text holds too, if there are any.
+    """
+    named = sorted((name for name in products if name and name in folded), key=len, reverse=True)
+    alone = {products[name][0] for name in named if len(products[name]) == 1}
+    for name in named:
+        meant = [number for number in products[name] if number in alone] or products[name]
+        folded = folded.replace(name, "".join(f" {ITEM_MARK}{number} " for number in meant))
     return folded
 
 

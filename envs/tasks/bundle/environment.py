@@ -10,7 +10,6 @@ import numpy as np
 from pydantic import Field
 
 from ecom_rlve.catalog.constraints import is_satisfied
-from ecom_rlve.catalog.errors import UnknownProductError
 from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
@@ -19,13 +18,13 @@ from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.parts.scores import unit_f1
 from ecom_rlve.envs.parts.solving import search_showing
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.bundle.facts import BUDGET, NEED, PROJECT, WISH, budget_fact, need_fact, wish_fact
-from ecom_rlve.envs.tasks.bundle.goal import BundleGoal, budget_for, needs_at, wishes_at
-from ecom_rlve.envs.tasks.bundle.needs import acceptable, draw_need, draw_things, is_acceptable
+from ecom_rlve.envs.tasks.bundle.goal import BundleGoal, budget_for, needs_at
+from ecom_rlve.envs.tasks.bundle.needs import draw_needs, is_acceptable
 from ecom_rlve.envs.tasks.bundle.opening import opening
 from ecom_rlve.envs.tasks.bundle.projects import usable_kinds
-from ecom_rlve.envs.tasks.bundle.stockout import draw_stockout
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -73,9 +72,7 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
 
     def draw(self, world: World, streams: Streams) -> Scenario:
         shop, axes = world.shop, world.axes
-        project, anchors, redraws = draw_things(shop, needs_at(axes.d), streams.stream("things"), world.split)
-        rng = streams.stream("wishes")
-        needs = tuple(draw_need(shop, kind, row, wishes_at(axes.m), rng) for kind, row in anchors)
+        project, needs, coins, redraws = draw_needs(world, needs_at(axes.d), streams)
         prices = shop.catalog.column("price").values
         goal = BundleGoal(project, needs, budget_for(int(sum(prices[need.cheapest] for need in needs)), axes.d))
         kinds = [shop.catalog.categories[shop.catalog.category_index[need.category]] for need in needs]
@@ -99,7 +96,7 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
             ),
             streams=streams,
             opening=opening,
-            stockout=draw_stockout(len(needs), axes, streams.stream("stockout plan")),
+            stockout=ShelfStockout(coins),
             kinds=(NEED, BUDGET, WISH),
             redraws=redraws,
         )
@@ -131,7 +128,7 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
 
     def solve(self, intent: Intent[BundleGoal]) -> dict[str, Any]:
         world = intent.world
-        rows = [int(acceptable(world, need)[0]) for need in intent.goal.needs]
+        rows = [need.cheapest for need in intent.goal.needs]
         searches = [search_showing(world, row) for row in rows if row not in world.shown]
         if searches:
             calls = [{"name": "catalog_search", "args": args} for args in searches]
@@ -159,15 +156,8 @@ def _ids(answer: Answer | None) -> list[str]:
 
 
 def _rows(world: World, ids: Sequence[str]) -> list[int | None]:
-    """Return the row of each id; None for an id that no product has."""
-    return [_row(world, product_id) for product_id in ids]
-
-
-def _row(world: World, product_id: str) -> int | None:
-    try:
-        return world.shop.catalog.row_of(product_id)
-    except UnknownProductError:
-        return None
+    """Return the row of each id; None for an id that was never shown."""
+    return [world.shown_row(product_id) for product_id in ids]
 
 
 def _cost(world: World, rows: Sequence[int | None]) -> int:

@@ -27,15 +27,6 @@ def needs_at(d: int) -> int:
     return min(6, 2 + d // 3)
 
 
-def wishes_at(m: int) -> int:
-    """Return the number of wishes for each kind, given axis 1: m // 3, which is 0 below d = 2.
-
-    >>> [wishes_at(m) for m in (2, 3, 5, 6, 8)]
-    [0, 1, 1, 2, 2]
-    """
-    return m // 3
-
-
 def budget_for(cover: int, d: int) -> int:
     """Return the budget: ``cover``, the cost of the cheapest acceptable products, and e^(-d/6) of it more.
 

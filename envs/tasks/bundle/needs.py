@@ -14,9 +14,10 @@ from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.bundle.projects import Project, is_offered, mixed_project, offered, projects
 from ecom_rlve.envs.tasks.bundle.wishes import draw_wishes
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.stockout import ProductCoins
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import Split
-from ecom_rlve.streams import in_random_order
+from ecom_rlve.streams import Streams, in_random_order
 
 _REDRAWS = 50
 _REDRAWS_OF_THEMES = 25
@@ -32,14 +33,39 @@ class Need:
     wishes: tuple[Constraint, ...]
     """Conditions that every acceptable product meets, besides being in stock at a known price."""
     cheapest: int
-    """Row of the cheapest acceptable product at the start."""
+    """Row of the cheapest acceptable product that does not sell out."""
 
 
-def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[Project, list[tuple[str, int]], int]:
+def draw_needs(world: World, count: int, streams: Streams) -> tuple[Project, tuple[Need, ...], ProductCoins, int]:
+    """Return a project, ``count`` needs of it, the coins of the kind of which products sell out, and the redraws.
+
+    Each need is drawn around a product of the world's split. Of the kind whose products sell out, one that meets the
+    need does not. Raises ``GenerationError`` after 50 redraws.
+    """
+    shop, things, wishes = world.shop, streams.stream("things"), streams.stream("wishes")
+    item = int(streams.stream("stock-out kind").integers(count))
+    redraws = 0
+    while True:
+        project, anchors, failed = _draw_things(shop, count, things, world.split, _REDRAWS - redraws)
+        redraws += failed
+        coins = ProductCoins(world, anchors[item][0])
+        drafts = [_fitting(shop, kind, row, wishes_at(world.axes.m), wishes) for kind, row in anchors]
+        drafts[item] = (drafts[item][0], coins.standing(drafts[item][1]))
+        if len(drafts[item][1]):
+            needs = (
+                Need(kind, wanted, int(rows[0])) for (kind, _), (wanted, rows) in zip(anchors, drafts, strict=True)
+            )
+            return project, tuple(needs), coins, redraws
+        redraws += 1
+
+
+def _draw_things(
+    shop: Shop, count: int, rng: Generator, split: Split, most: int
+) -> tuple[Project, list[tuple[str, int]], int]:
     """Return a project, ``count`` of its kinds, each with a product of the split, and the number of redraws."""
     choices = projects(shop, count)
     redraws = 0
-    while choices and redraws < _REDRAWS:
+    while choices and redraws < most:
         project = choices[int(rng.integers(len(choices)))] if redraws < _REDRAWS_OF_THEMES else mixed_project(shop)
         drawn: list[tuple[str, int]] = []
         for at in in_random_order(rng, len(project.kinds)):
@@ -52,7 +78,7 @@ def draw_things(shop: Shop, count: int, rng: Generator, split: Split) -> tuple[P
             if len(drawn) == count:
                 return project, drawn, redraws
     raise GenerationError(
-        f"no project with {count} kinds of things in split {split!r} was found after {redraws} redraws; use another "
+        f"no project with {count} kinds of things in split {split!r} was found after {_REDRAWS} redraws; use another "
         "seed or a larger catalog"
     )
 
@@ -64,13 +90,24 @@ def _anchor(shop: Shop, kind: str, rng: Generator, split: Split) -> int | None:
     return next((row for row in tried if split_of(shop.catalog.titles[row]) == split), None)
 
 
-def draw_need(shop: Shop, kind: str, anchor: int, count: int, rng: Generator) -> Need:
-    """Return the need for a kind, with ``count`` wishes that the product ``anchor`` meets."""
+def _fitting(
+    shop: Shop, kind: str, anchor: int, count: int, rng: Generator
+) -> tuple[tuple[Constraint, ...], NDArray[np.int32]]:
+    """Return ``count`` wishes that the product ``anchor`` meets, and the products that meet them, cheapest first."""
     aisle, places = shop.aisle(kind), offered(shop, kind)
     on_offer = np.zeros(len(aisle), dtype=np.bool_)
     on_offer[places] = True
     wishes, fitting = draw_wishes(shop, anchor, aisle, on_offer, count, rng)
-    return Need(kind, wishes, int(aisle.rows[places[int(fitting[places].argmax())]]))
+    return wishes, aisle.rows[places[fitting[places]]]
+
+
+def wishes_at(m: int) -> int:
+    """Return the number of wishes for each kind, given axis 1: max(1, m // 3).
+
+    >>> [wishes_at(m) for m in (2, 3, 5, 6, 8)]
+    [1, 1, 1, 2, 2]
+    """
+    return max(1, m // 3)
 
 
 def acceptable(world: World, need: Need) -> NDArray[np.int32]:

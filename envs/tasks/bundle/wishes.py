@@ -11,40 +11,71 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.constraints import Constraint, Op, all_met
+from ecom_rlve.envs.parts.constraints import widened
 from ecom_rlve.envs.world.shop import Shop
 
 _BOUNDS = {"at_most": Op.AT_MOST, "at_least": Op.AT_LEAST}
-_LEAST_LEFT = 3
-"""A selective wish leaves at least so many products."""
+_LEAST_LEFT = 6
+"""All wishes together leave at least so many products: some of them may sell out (SPEC §6)."""
 _MOST_LEFT = 0.75
 """A selective wish leaves at most this share of the products."""
+_FEW_LEFT = 0.15
+"""The first wish leaves at most this share of the products, where one can. Without it, the product that meets most
+wishes of its kind would be right in too many episodes, and a table of such products would answer without reading."""
 
 
 def draw_wishes(
     shop: Shop, row: int, aisle: Aisle, among: NDArray[np.bool_], count: int, rng: Generator
 ) -> tuple[tuple[Constraint, ...], NDArray[np.bool_]]:
-    """Return ``count`` different constraints that a product meets, and which products meet them all.
+    """Return ``count`` different constraints that a product meets, and which products meet them all: six or more.
 
-    ``among`` tells which products of the aisle count. Selective wishes come first: they leave some of these products
-    but not most. The order of attributes does not depend on ``count``. If too little is known about the product, there
-    are fewer constraints.
+    ``among`` tells which products of the aisle count; they are six or more. The first is a word that few of them have,
+    where there is one. Then selective wishes come before others: they leave some of the products but not most. Bounds
+    move until they leave enough. If too little is known about the product, there are fewer constraints.
     """
+    known = conditions(shop, row)
+    possible = [known[at] for at in rng.permutation(len(known)).tolist()]
+    first = _telling(aisle, possible, among)
     wishes: list[Constraint] = []
     others: list[Constraint] = []
-    possible = conditions(shop, row)
-    choice = int(np.count_nonzero(among))
-    for at in rng.permutation(len(possible)).tolist():
+    for each in [first, *(each for each in possible if each is not first)]:
         if len(wishes) == count:
             break
-        narrowed = all_met(aisle, [possible[at]], among)
+        wish, narrowed = _loosened(aisle, each, among)
         left = int(np.count_nonzero(narrowed))
-        if _LEAST_LEFT <= left <= _MOST_LEFT * choice:
-            wishes.append(possible[at])
-            among, choice = narrowed, left
+        if left < _LEAST_LEFT:
+            continue
+        if each is first or left <= _MOST_LEFT * np.count_nonzero(among):
+            wishes.append(wish)
+            among = narrowed
         else:
-            others.append(possible[at])
-    more = others[: count - len(wishes)]
-    return (*wishes, *more), all_met(aisle, more, among)
+            others.append(wish)
+    for each in others:
+        wish, narrowed = _loosened(aisle, each, among)
+        if len(wishes) < count and np.count_nonzero(narrowed) >= _LEAST_LEFT:
+            wishes.append(wish)
+            among = narrowed
+    return tuple(wishes), among
+
+
+def _telling(aisle: Aisle, possible: list[Constraint], among: NDArray[np.bool_]) -> Constraint:
+    """Return the first word that few products have but not too few, else what leaves the fewest products."""
+    left = [int(np.count_nonzero(_loosened(aisle, each, among)[1])) for each in possible]
+    most = _FEW_LEFT * np.count_nonzero(among)
+    for each, count in zip(possible, left, strict=True):
+        if each.op is Op.EQ and _LEAST_LEFT <= count <= most:
+            return each
+    enough = [at for at, count in enumerate(left) if count >= _LEAST_LEFT]
+    return possible[min(enough, key=left.__getitem__)]
+
+
+def _loosened(aisle: Aisle, wish: Constraint, among: NDArray[np.bool_]) -> tuple[Constraint, NDArray[np.bool_]]:
+    """Return a wish and which of the products meet it; a bound is moved until enough do, a word stays as it is."""
+    narrowed = all_met(aisle, [wish], among)
+    if wish.op is Op.EQ or np.count_nonzero(narrowed) >= _LEAST_LEFT:
+        return wish, narrowed
+    (wish,), _ = widened(aisle, [wish], among, _LEAST_LEFT)
+    return wish, all_met(aisle, [wish], among)
 
 
 @lru_cache(maxsize=4096)

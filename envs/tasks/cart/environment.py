@@ -6,16 +6,19 @@ from collections import Counter
 from fractions import Fraction
 from typing import Any
 
+from ecom_rlve.catalog.constraints import Constraint
 from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.errand import Errand, Intent, Subject
+from ecom_rlve.envs.errand import Errand, Intent, Stockout, Subject
+from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.parts.scores import unit_f1
 from ecom_rlve.envs.parts.solving import search_showing
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.cart.goal import (
+    REDRAWS,
     CartGoal,
     WantedItem,
     draw_products,
@@ -32,12 +35,18 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
+_Described = list[tuple[int, tuple[Constraint, ...]]]
+
 _BRIEF = (
     "The customer wants certain products in their cart: exactly these products, each in the variant and quantity "
     "they want, and nothing else. They may leave out details; ask for what you need to know. Where a variant "
     "matters to them, find it with catalog_get_variants. If something is sold out, tell them and do what they "
     'decide. The cart itself is your answer: submit {"done": true} when it is right.'
 )
+
+
+_UNSEEN = -1
+"""Stands for every product that was never shown."""
 
 
 class CartEnvironment(Environment, Errand[CartGoal]):
@@ -72,11 +81,10 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         return max((d for d in range(MAX_DIFFICULTY + 1) if items_at(d) <= most), default=-1)
 
     def draw(self, world: World, streams: Streams) -> Scenario:
-        shop, axes = world.shop, world.axes
-        drawn, redraws = draw_products(shop, items_at(axes.d), streams.stream("products"), world.split)
+        shop = world.shop
+        drawn, items, stockout, redraws = _drawn(world, streams)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
         world.draw_history = lambda: history_of(shop, streams.stream("history"), targets)
-        items = draw_wishes(world, [row for row, _ in drawn])
         slots = [
             Slot(item, fact)
             for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
@@ -90,14 +98,14 @@ class CartEnvironment(Environment, Errand[CartGoal]):
             subjects=tuple(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),
             slots=tuple(slots),
             streams=streams,
-            stockout=draw_stockout(items, axes, streams.stream("stockout plan")),
+            stockout=stockout,
             redraws=redraws,
         )
         return single(intent)
 
     def review(self, intent: Intent[CartGoal], proposal: Answer | None) -> Review:  # noqa: ARG002 - every implementation gets it, this one decides without
-        cart = intent.world.errand_cart
-        wanted = {item.row: at for at, item in enumerate(intent.goal.items) if item is not None}
+        cart, shown = intent.world.errand_cart, intent.world.shown
+        wanted = {item.row: at for at, item in enumerate(intent.goal.items) if item is not None and item.row in shown}
         wrong: set[tuple[int, str]] = set()
         for row, at in wanted.items():
             item, lines = intent.goal.items[at], [line for line in cart if line.row == row]
@@ -107,7 +115,8 @@ class CartEnvironment(Environment, Errand[CartGoal]):
             if lines and sum(line.quantity for line in lines) != item.quantity:
                 wrong.add((at, "quantity"))
         stray = any(line.row not in wanted for line in cart)
-        is_complete = not wrong and not stray and wanted.keys() <= {line.row for line in cart}
+        all_wanted = {item.row for item in intent.goal.items if item is not None}
+        is_complete = not wrong and not stray and all_wanted <= {line.row for line in cart}
         slots = tuple(slot for slot in intent.slots if (slot.item, slot.name) in wrong)
         return Review(slots, stray, is_complete)
 
@@ -119,8 +128,11 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         world, most = intent.world, intent.world.axes.b_tool
         missing = None if intent.stockout is None else intent.stockout.missing(intent)
         if missing is not None:
-            noun = intent.subjects[missing].singular
-            return {"assistant_message": f"The {noun} is sold out. What should I take instead?"}
+            wanted = intent.goal.items[missing]
+            assert wanted is not None
+            named = f"{world.title(wanted.row)} ({world.shop.catalog.ids[wanted.row]})"
+            which = "" if wanted.variant is None else f" in {wanted.variant.value}"
+            return {"assistant_message": f"{named}{which} is sold out. What should I take instead?"}
         items = [item for item in intent.goal.items if item is not None]
         calls = [
             {"name": "catalog_search", "args": search_showing(world, item.row)}
@@ -155,14 +167,38 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         }
 
 
+def _drawn(world: World, streams: Streams) -> tuple[_Described, tuple[WantedItem, ...], Stockout[CartGoal], int]:
+    """Return products with their descriptions, what is wanted of them, what sells out, and the number of redraws."""
+    rng, count, redraws = streams.stream("products"), items_at(world.axes.d), 0
+    while True:
+        drawn, failed = draw_products(world.shop, count, rng, world.split)
+        items = draw_wishes(world, [row for row, _ in drawn])
+        stockout = draw_stockout(world, items, streams.stream("stockout plan"))
+        redraws += failed
+        if stockout is not None:
+            return drawn, items, stockout, redraws
+        redraws += 1
+        if redraws > REDRAWS:
+            raise GenerationError(
+                f"no {count} products of which a variant stays in stock were found in split {world.split!r} after "
+                f"{REDRAWS} redraws; use another seed or a larger catalog"
+            )
+
+
 def _units(intent: Intent[CartGoal]) -> tuple[dict[tuple[int, str], int], dict[tuple[int, str], int]]:
-    """Return wanted and given units by (product, variant); the variant of an item that wants none counts as any."""
+    """Return wanted and given units by (product, variant); the variant of an item that wants none counts as any.
+
+    A product that was never shown is none of those wanted (SPEC §4).
+    """
     items = [item for item in intent.goal.items if item is not None]
     is_free = {item.row for item in items if item.variant is None}
     wanted = {(item.row, item.variant.id if item.variant else ""): item.quantity for item in items}
     given: Counter[tuple[int, str]] = Counter()
     for line in intent.world.errand_cart:
-        given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
+        if line.row not in intent.world.shown:
+            given[(_UNSEEN, "")] += line.quantity
+        else:
+            given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
     return wanted, dict(given)
 
 

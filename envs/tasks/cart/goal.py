@@ -24,8 +24,10 @@ from ecom_rlve.streams import in_random_order, stream
 _TRIAL_DRAWS = 40
 _LEAST_OF_A_KIND = 6
 """Products that a category must have to be a kind of item."""
-_REDRAWS = 50
-_MOST_UNITS = 4
+REDRAWS = 50
+"""How often products are drawn again before a generator gives up (SPEC §6)."""
+MOST_UNITS = 4
+"""Most units of one product that are wanted; a product of which there are fewer is never wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,14 +83,14 @@ def draw_products(
     kinds = shop.kinds(_LEAST_OF_A_KIND)
     drawn: list[tuple[int, tuple[Constraint, ...]]] = []
     redraws = 0
-    order = list(islice(in_random_order(rng, len(kinds)), _REDRAWS + count))
-    for at in range(_REDRAWS + count):
+    order = list(islice(in_random_order(rng, len(kinds)), REDRAWS + count))
+    for at in range(REDRAWS + count):
         if len(drawn) == count:
             return drawn, redraws
         kind = kinds[order[at % len(order)]]
         if any(shop.catalog.category_of(row).name == kind for row, _ in drawn):
             continue
-        row = eligible_row(shop, kind, rng, split, _MOST_UNITS)
+        row = eligible_row(shop, kind, rng, split, MOST_UNITS)
         description = None if row is None else describe(shop, row, rng)
         if row is None or description is None:
             redraws += 1
@@ -102,7 +104,7 @@ def draw_products(
 
 def history_of(shop: Shop, rng: Generator, targets: list[tuple[int, str]]) -> tuple[int, ...]:
     kinds = shop.kinds(_LEAST_OF_A_KIND)
-    return draw_history(rng, targets, kinds, lambda kind: eligible_row(shop, kind, rng, None, _MOST_UNITS))
+    return draw_history(rng, targets, kinds, lambda kind: eligible_row(shop, kind, rng, None, MOST_UNITS))
 
 
 def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
@@ -112,7 +114,7 @@ def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
         variants = world.variants(row)
         chosen = variants[int(variant * len(variants))] if has_variant < variant_probability(d) else None
-        quantity = 2 + int(units * (_MOST_UNITS - 1)) if is_many < many_probability(d) else 1
+        quantity = 2 + int(units * (MOST_UNITS - 1)) if is_many < many_probability(d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
 

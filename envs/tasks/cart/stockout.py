@@ -3,72 +3,135 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
+import numpy as np
 from numpy.random import Generator
 
-from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.errand import Change, Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
-from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, variant_fact, variant_probability
-from ecom_rlve.envs.world.stockout import StockoutPlan
+from ecom_rlve.envs.tasks.cart.goal import MOST_UNITS, CartGoal, WantedItem, variant_fact
+from ecom_rlve.envs.world.stockout import ProductCoins, sell_variants, standing_variants
+from ecom_rlve.envs.world.variants import are_named
 from ecom_rlve.envs.world.world import World
+
+T = TypeVar("T")
 
 _LEAVE_OUT = 0.25
 """Probability that the customer leaves the item out instead of replacing it, if more than two items are wanted."""
+_SHOWN_FIRST = 2
+"""Products that stay must have been shown before any sells out: one of them can take the place of the wanted one."""
 
 
-class CartStockout(Stockout[CartGoal]):
-    """Products, or variants of a product, sell out; the customer says what to take instead."""
+class ProductStockout(Stockout[CartGoal]):
+    """Products of one wanted item's kind sell out; the customer takes another that was shown, or none."""
+
+    def __init__(self, coins: ProductCoins, item: int, *, leave_out: bool) -> None:
+        self._coins, self._item, self._leave_out = coins, item, leave_out
+        self._has_begun = False
 
     def sell(self, intent: Intent[CartGoal]) -> None:
-        """Let things sell out if it is time for it."""
-        plan, world = self.plan, intent.world
-        if plan.fired:
-            return
-        items = {item.row: item for item in intent.goal.items if item is not None}
-        hit = intent.goal.items[plan.item] if plan.hits else None
-        rows = _unreserved(world, plan.reserved) if hit is None else [hit.row]
-        if plan.kind == "variant":
-            for row in rows:
-                # If any variant of a wanted product counts, keep the first: it is what cart_add takes by default.
-                wanted = (items[row].variant or world.variants(row)[0]) if row in items else None
-                plan.sell_variants(world, row, wanted)
-        else:
-            for row in _first_of_kinds(world, rows):
-                plan.sell_products(world, *_shown_of_kind(intent, row))
+        world = intent.world
+        self._has_begun = self._has_begun or len(self._substitutes(world)) >= _SHOWN_FIRST
+        if self._has_begun:
+            self._coins.sell(world)
 
-    def is_known(self, intent: Intent[CartGoal]) -> bool:
-        """Tell whether some result has shown the agent that a wanted thing is sold out."""
-        missing = self.missing(intent)
-        item = None if missing is None else intent.goal.items[missing]
-        if item is None:
-            return False
-        seen = intent.world.stockouts_seen
-        return item.row in seen or (item.variant is not None and item.variant.id in seen)
+    def missing(self, intent: Intent[CartGoal]) -> int | None:
+        wanted = intent.goal.items[self._item]
+        return self._item if wanted is not None and wanted.row in intent.world.sold_out else None
 
-    def missing(self, intent: Intent[CartGoal]) -> int | None:  # noqa: ARG002 - every implementation gets it, this one decides without
-        """Return the position of a wanted item that sold out and needs a replacement; None if there is none."""
-        plan = self.plan
-        return plan.item if plan.fired and plan.hits and not plan.is_settled else None
+    def reported(self, intent: Intent[CartGoal], rows: Collection[int], text: str) -> int | None:  # noqa: ARG002 - only variants look at the words
+        item = self.missing(intent)
+        return item if item is not None and _wanted(intent, item).row in rows else None
 
     def settled(self, intent: Intent[CartGoal], item: int) -> Change:
-        """Return what the customer wants instead of a missing item."""
-        plan, wanted, subject = self.plan, intent.goal.items[item], intent.subjects[item]
-        assert wanted is not None
-        mention = Mention(subject.singular, subject.plural)
-        if plan.leave_out:
+        world, wanted, mention = intent.world, _wanted(intent, item), _mention(intent, item)
+        if self._leave_out:
             return _changed(intent, item, None, Act(ActKind.STOCKOUT_FALLBACK, (mention,)), keep=())
-        if plan.fallback_variant is not None:
-            fact = variant_fact(plan.fallback_variant)
-            act = Act(ActKind.STOCKOUT_FALLBACK, (replace(mention, facts=(fact,)),))
-            return _changed(intent, item, replace(wanted, variant=plan.fallback_variant), act, keep=None, fact=fact)
-        assert plan.fallback_row is not None
-        act = Act(ActKind.STOCKOUT_FALLBACK, (mention,), title=intent.world.title(plan.fallback_row))
-        taken = WantedItem(plan.fallback_row, None, wanted.quantity)
-        return _changed(intent, item, taken, act, keep=("quantity",))
+        row = _one_of(world, self._substitutes(world))
+        act = Act(ActKind.STOCKOUT_FALLBACK, (mention,), title=world.title(row))
+        return _changed(intent, item, WantedItem(row, None, wanted.quantity), act, keep=("quantity",))
+
+    def _substitutes(self, world: World) -> list[int]:
+        """Return the products that were shown and can take the wanted one's place; of one title none is named."""
+        code = world.shop.catalog.category_index[self._coins.category]
+        codes, stock = world.shop.catalog.category_codes, world.shop.catalog.column("stock").values
+        shown = [row for row in world.shown if codes[row] == code]
+        titles = Counter(world.title(row) for row in shown)
+        usable = [row for row in shown if stock[row] >= MOST_UNITS and titles[world.title(row)] == 1]
+        standing: list[int] = self._coins.standing(np.array(usable, dtype=np.int32)).tolist()
+        return [row for row in standing if row not in world.sold_out]
+
+
+class VariantStockout(Stockout[CartGoal]):
+    """Variants of the products of one wanted item's kind sell out; the customer takes another variant, or nothing."""
+
+    def __init__(self, item: int, category: str, *, leave_out: bool) -> None:
+        self._item, self._category, self._leave_out = item, category, leave_out
+
+    def sell(self, intent: Intent[CartGoal]) -> None:
+        world = intent.world
+        catalog = world.shop.catalog
+        rows = [row for row in world.variants_read if catalog.category_of(row).name == self._category]
+        sell_variants(world, rows)
+
+    def missing(self, intent: Intent[CartGoal]) -> int | None:
+        wanted = intent.goal.items[self._item]
+        if wanted is None or wanted.variant is None:
+            return None
+        return self._item if wanted.variant.id in intent.world.sold_out_variants else None
+
+    def may_be_meant(self, intent: Intent[CartGoal], rows: list[int]) -> list[int]:
+        return [row for row in rows if row in intent.world.variants_read] or rows
+
+    def reported(self, intent: Intent[CartGoal], rows: Collection[int], text: str) -> int | None:
+        item = self.missing(intent)
+        if item is None or (row := _wanted(intent, item).row) not in rows:
+            return None
+        named = are_named(text, intent.world.variants(row))
+        return item if not named or _wanted(intent, item).variant in named else None
+
+    def settled(self, intent: Intent[CartGoal], item: int) -> Change:
+        world, wanted, mention = intent.world, _wanted(intent, item), _mention(intent, item)
+        if self._leave_out:
+            return _changed(intent, item, None, Act(ActKind.STOCKOUT_FALLBACK, (mention,)), keep=())
+        variant = _one_of(world, standing_variants(world, wanted.row))
+        fact = variant_fact(variant)
+        act = Act(ActKind.STOCKOUT_FALLBACK, (replace(mention, facts=(fact,)),))
+        return _changed(intent, item, replace(wanted, variant=variant), act, keep=None, fact=fact)
+
+
+def draw_stockout(world: World, items: tuple[WantedItem, ...], rng: Generator) -> Stockout[CartGoal] | None:
+    """Draw of which kind products or variants sell out, without a look at what is wanted.
+
+    None if variants do, and the wanted product has no other one that stays.
+    """
+    which, what, whether = rng.random(3).tolist()
+    item = int(which * len(items))
+    category = world.shop.catalog.category_of(items[item].row).name
+    leave_out = len(items) > 2 and whether < _LEAVE_OUT
+    if what < 0.5:
+        return ProductStockout(ProductCoins(world, category), item, leave_out=leave_out)
+    others = [variant for variant in standing_variants(world, items[item].row) if variant != items[item].variant]
+    return VariantStockout(item, category, leave_out=leave_out) if others else None
+
+
+def _wanted(intent: Intent[CartGoal], item: int) -> WantedItem:
+    wanted = intent.goal.items[item]
+    assert wanted is not None
+    return wanted
+
+
+def _mention(intent: Intent[CartGoal], item: int) -> Mention:
+    subject = intent.subjects[item]
+    return Mention(subject.singular, subject.plural)
+
+
+def _one_of(world: World, choices: Sequence[T]) -> T:
+    return choices[int(world.streams.stream("stock-out fallback").integers(len(choices)))]
 
 
 def _changed(
@@ -92,53 +155,3 @@ def _changed(
             replaced = slot.item == item and fact is not None and slot.name == fact.slot
             slots.append(Slot(item, fact) if replaced and fact is not None else slot)
     return Change(act, CartGoal(tuple(items)), tuple(slots))
-
-
-def draw_stockout(items: tuple[WantedItem, ...], axes: Axes, rng: Generator) -> CartStockout:
-    """Draw what may sell out."""
-    draws = rng.random(5).tolist()
-    hits, item = draws[0] < axes.p_oos, int(draws[1] * len(items))
-    has_variant = items[item].variant is not None if hits else draws[4] < variant_probability(axes.d)
-    plan = StockoutPlan(
-        hits=hits,
-        item=item,
-        kind="variant" if has_variant and draws[2] < 0.5 else "product",
-        leave_out=len(items) > 2 and draws[3] < _LEAVE_OUT,
-    )
-    return CartStockout(plan)
-
-
-def _unreserved(world: World, reserved: frozenset[str]) -> list[int]:
-    """Return the shown products, without those of kinds that other intents are about."""
-    category_of = world.shop.catalog.category_of
-    return [row for row in world.shown if category_of(row).name not in reserved] if reserved else list(world.shown)
-
-
-def _first_of_kinds(world: World, rows: Iterable[int]) -> list[int]:
-    """Return the first row of each category among ``rows``, in their order."""
-    firsts: dict[int, int] = {}
-    for row in rows:
-        firsts.setdefault(int(world.shop.catalog.category_codes[row]), row)
-    return list(firsts.values())
-
-
-def _shown_of_kind(intent: Intent[CartGoal], row: int) -> tuple[int | None, list[int]]:
-    """Return the wanted product of ``row``'s kind, if any, and the shown products of that kind that could replace it.
-
-    The latter are unwanted, in stock, not in the cart, and have different titles.
-    """
-    world = intent.world
-    catalog, codes = world.shop.catalog, world.shop.catalog.category_codes
-    item = next((item for item in intent.goal.items if item and codes[item.row] == codes[row]), None)
-    wanted, units = (item.row, item.quantity) if item else (None, 1)
-    held = {line.row for line in world.cart}
-    shown = [other for other in world.shown if codes[other] == codes[row]]
-    titles = Counter(world.title(other) for other in shown)
-    return wanted, [
-        other
-        for other in shown
-        if other != wanted
-        and other not in held
-        and catalog.column("stock").values[other] >= units
-        and titles[world.title(other)] == 1
-    ]

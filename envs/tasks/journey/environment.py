@@ -98,10 +98,6 @@ class JourneyEnvironment(Environment):
             # The customer's own draws must not depend on how often the goal was redrawn.
             intent.streams = streams.family(intent.errand.about.id)
             intent.is_interrupted = switch < world.axes.p_switch
-            if intent.stockout is not None:
-                others = (other for other in intents if other is not intent)
-                kinds = (subject.category for other in others for subject in other.subjects)
-                intent.stockout.plan.reserved = frozenset(kinds)
         return Scenario(world, intents, redraws)
 
 

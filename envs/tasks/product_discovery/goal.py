@@ -29,8 +29,10 @@ from ecom_rlve.envs.parts.recommendation import (
     REDRAWS,
     Rows,
     buyable,
-    draw_stockout,
+    fewest_fitting,
     most_fitting,
+    one_stays,
+    shelf_stockout,
     target_among,
     targets_in,
 )
@@ -41,10 +43,9 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
-_FEWEST_FITTING = 4
 _MOST_AIMED_AT = 12
-"""If few products fit, the constraints are widened until a drawn number of 4 to 12 fit, so that the length of the list
-matters."""
+"""If few products fit, the constraints are widened until a drawn number of them do, from the fewest that may to this
+one, so that the length of the list matters."""
 _ROOM_PER_CONSTRAINT = 4
 """Products that a category must have for each constraint, so that some of them are alike in all."""
 _LEAST_TARGETS = 200
@@ -61,16 +62,17 @@ class DiscoveryGoal:
     priority: str
     """The dimension that matters most to the customer; one of those with a constraint."""
     fitting: Rows
-    """Products that meet every constraint and were in stock at the start, ascending; at least 4."""
+    """Products that meet every constraint, are in stock at the start and do not sell out; ascending, at least one."""
     wanted: int
-    """The best product at the start."""
+    """The best of them."""
 
 
 def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
     """Draw an intent in a world, with a target of the world's split."""
-    shop, axes = world.shop, world.axes
-    constraints, fitting, redraws = _draw_constraints(world, streams)
-    kind = shop.catalog.category_of(int(fitting[0]))
+    shop = world.shop
+    constraints, acceptable, redraws = _draw_constraints(world, streams)
+    kind = shop.catalog.category_of(int(acceptable[0]))
+    stockout, fitting = shelf_stockout(world, kind.name, acceptable)
     dimensions = list(preferences.dimensions_of(constraints))
     priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
     wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
@@ -84,8 +86,7 @@ def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> 
         slots=tuple(Slot(0, fact) for fact in facts),
         streams=streams,
         opening=opening,
-        stockout=draw_stockout(axes, streams.stream("stockout plan")),
-        leaves_stockouts=True,
+        stockout=stockout,
         redraws=redraws,
     )
 
@@ -111,22 +112,28 @@ def _targets(shop: Shop, m: int) -> RowSet:
 
 
 def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, int]:
-    """Return constraints that at least 4 products meet, these products, and the number of redraws."""
-    axes, most = world.axes, most_fitting(world.axes)
+    """Return constraints that enough products meet, these products, and the number of redraws.
+
+    One of the products does not sell out.
+    """
+    axes, fewest, most = world.axes, fewest_fitting(world.axes), most_fitting(world.axes)
     spare: tuple[tuple[Constraint, ...], Rows] | None = None
     too_many = 0
     for attempt in range(REDRAWS + 1):
         constraints, fitting = _drawn(world, streams.stream("wishes", attempt))
-        if _FEWEST_FITTING <= len(fitting) <= most:
+        if len(fitting) < fewest or not one_stays(world, fitting):
+            continue
+        if len(fitting) <= most:
             return constraints, fitting, attempt
-        if len(fitting) > most:
-            too_many += 1
-            if spare is None or len(fitting) < len(spare[1]):
-                spare = constraints, fitting
-        if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
+        too_many += 1
+        if spare is None or len(fitting) < len(spare[1]):
+            spare = constraints, fitting
+        if too_many == PATIENCE:
             return *spare, attempt
+    if spare is not None:
+        return *spare, REDRAWS
     raise GenerationError(
-        f"no {axes.m} constraints that {_FEWEST_FITTING} products meet were found in split {world.split!r} after "
+        f"no {axes.m} constraints that {fewest} products meet were found in split {world.split!r} after "
         f"{REDRAWS} redraws; use another seed or a larger catalog"
     )
 
@@ -144,6 +151,7 @@ def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
     among = all_met(aisle, [bound], buyable(world, aisle))
     names = islice(usable_names(catalog, target, rng), axes.m - 1)
     stated = [natural_constraint(catalog, target, name) for name in names]
-    enough = _FEWEST_FITTING + int(breadth * (_MOST_AIMED_AT - _FEWEST_FITTING + 1))
+    fewest = fewest_fitting(axes)
+    enough = fewest + int(breadth * (_MOST_AIMED_AT - fewest + 1))
     wider, fitting = widened(aisle, stated, among, enough)
     return (bound, *wider), aisle.rows[fitting]

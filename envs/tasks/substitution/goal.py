@@ -34,8 +34,10 @@ from ecom_rlve.envs.parts.recommendation import (
     REDRAWS,
     Rows,
     buyable,
-    draw_stockout,
+    fewest_fitting,
     most_fitting,
+    one_stays,
+    shelf_stockout,
     target_among,
     targets_in,
 )
@@ -91,9 +93,9 @@ class SubstitutionGoal:
     wished: tuple[Constraint, ...]
     """The other constraints; the original meets them all."""
     fitting: Rows
-    """The pool: products that could replace it, in the state at the start; ascending; at least ``k_rec``."""
+    """The pool: products that can replace it and do not sell out; ascending, at least one."""
     wanted: int
-    """The best product of the pool at the start."""
+    """The best product of the pool."""
 
 
 def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) -> Intent[SubstitutionGoal]:
@@ -103,18 +105,18 @@ def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) 
     kind = shop.catalog.category_of(drawn.original)
     world.full_cards = world.wants_facets = True
     world.sold_out.update(drawn.sold_out)
-    wanted = pool_gains(shop, drawn.original, drawn.wished, drawn.pool, axes.d).best_rows(1)[0]
+    stockout, pool = shelf_stockout(world, kind.name, drawn.pool)
+    wanted = pool_gains(shop, drawn.original, drawn.wished, pool, axes.d).best_rows(1)[0]
     kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
     return Intent(
         errand,
-        goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, drawn.pool, wanted),
+        goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, pool, wanted),
         world=world,
         subjects=(Subject(kind.singular, kind.plural, kind.name),),
         slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
         streams=streams,
         opening=opening,
-        stockout=draw_stockout(axes, streams.stream("stockout plan")),
-        leaves_stockouts=True,
+        stockout=stockout,
         redraws=redraws,
     )
 
@@ -183,13 +185,16 @@ def _draw(world: World, streams: Streams) -> tuple[_Draft, int]:
     too_many = 0
     for attempt in range(REDRAWS + 1):
         draft = _draft(world, streams.stream("original", attempt))
-        if draft is not None and len(draft.pool) <= most:
+        if draft is None or not one_stays(world, draft.pool):
+            continue
+        if len(draft.pool) <= most:
             return draft, attempt
-        if draft is not None:
-            too_many += 1
-            spare = draft if spare is None or len(draft.pool) < len(spare.pool) else spare
-        if spare is not None and (too_many == PATIENCE or attempt == REDRAWS):
+        too_many += 1
+        spare = draft if spare is None or len(draft.pool) < len(spare.pool) else spare
+        if too_many == PATIENCE:
             return spare, attempt
+    if spare is not None:
+        return spare, REDRAWS
     raise GenerationError(
         f"no product with {axes.m} constraints and {axes.k_rec} substitutes was found in split {world.split!r} after "
         f"{REDRAWS} redraws; use another seed or a larger catalog"
@@ -233,18 +238,19 @@ def _compatible(
 ) -> tuple[tuple[Constraint, ...], Places]:
     """Return equalities on compatibility attributes, taken in the order of ``names``, and the pool that they leave.
 
-    An equality that would leave fewer than ``k_rec`` products is skipped. ``draw`` in [0, 1) chooses how many
-    equalities are taken, among the numbers that leave no more products than preferred; if there is none, all are taken.
+    An equality that would leave fewer than ``k_rec`` products, or than must fit, is skipped. ``draw`` in [0, 1) chooses
+    how many equalities are taken, among the numbers that leave no more products than preferred; if there is none, all.
     """
     choices: list[tuple[tuple[Constraint, ...], NDArray[np.bool_], int]] = []
     required: tuple[Constraint, ...] = ()
+    fewest = max(axes.k_rec, fewest_fitting(axes) if axes.p_oos else 0)
     for name in names:
         if name not in COMPATIBILITY or len(required) >= max(1, axes.m - 1):
             continue
         constraint = natural_constraint(aisle.catalog, original, name)
         narrowed = all_met(aisle, [constraint], left)
         count = int(np.count_nonzero(narrowed))
-        if count >= axes.k_rec:
+        if count >= fewest:
             required, left = (*required, constraint), narrowed
             choices.append((required, left, count))
     preferred = [choice for choice in choices if choice[2] <= most_fitting(axes)]

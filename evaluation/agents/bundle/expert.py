@@ -62,7 +62,8 @@ class BundleExpert(ScriptedExpert):
             # The last look before the answer: what was chosen may have sold out since it was shown.
             calls = [*self._checks(), *calls]
         if calls or topics:
-            return Move(calls[:room], topics)
+            is_sure = self._budget is None or len(self._things) < self._count or self._is_unsaid()
+            return Move(calls[:room], topics, is_sure=is_sure)
         checks = self._checks()
         return Move(checks[:room]) if checks else Move(answer=self._answer(is_last=False))
 
@@ -90,6 +91,11 @@ class BundleExpert(ScriptedExpert):
         if len(self._things) < self._count:
             wanted.append(_NEED)
         return [topic for topic in wanted if topic not in self._interview.closed]
+
+    def _is_unsaid(self) -> bool:
+        """Tell whether less is known of what is required of one thing than of another: of each it is about as much."""
+        counts = [len(thing.requirements) for thing in self._things.values()]
+        return any(count < max(1, *counts) for count in counts)
 
     def _looks(self, things: Collection[_Thing]) -> list[Sent]:
         """Return the searches that are needed: of each of the things the next page, as long as one is needed."""

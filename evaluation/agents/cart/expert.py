@@ -18,6 +18,8 @@ from ecom_rlve.models import Observation, SaidAct, ToolResult
 _FIRST_PAGE = 5
 _OF_EACH = ("quantity", "variant")
 """What is asked of each item beside its product."""
+_SURE = ("brand", "quantity")
+"""What every customer can tell of an item, unless it was said."""
 _FEW = 30
 """Products that pass a search up to which all of them are looked at; of more, more is asked first."""
 _DESCRIPTION = 3
@@ -36,6 +38,8 @@ class CartExpert(ScriptedExpert):
         """By the noun."""
         self._history: list[Card] | None = None
         self._visited: set[str] = set()
+        self._described: set[str] = set()
+        """Nouns of items of which was asked what they should be like."""
         self._asked_of_all: set[str] = set()
         """What was asked for without naming an item."""
         self._budget = 1
@@ -58,7 +62,7 @@ class CartExpert(ScriptedExpert):
         if gone and self._skill.minds_stock and (turns_left > 1 or gone[0].is_certain(gone[0].pool())):
             # In the turn in which a true one is told they decide: it is none of the agent's.
             gone[0].is_reported = True
-            return Move(message=f"The {gone[0].heard.singular} is sold out. What should I take instead?")
+            return Move(message=f"{gone[0].named()} is sold out. What should I take instead?")
         if turns_left <= 1:
             return Move([put for item in items if (put := item.put(self._skill))][:room], answer=_DONE)
         if move := self._work(items, room, turns_left):
@@ -75,9 +79,11 @@ class CartExpert(ScriptedExpert):
         looks = self._looks(items, is_worth_it=bool(ready) or self._is_first or not topics)
         if not (ready or looks or topics):
             return None
-        self._is_first = False
         self._asked_of_all.update(topic.name for topic in topics if not topic.singular)
-        return Move([*ready, *looks][:room], topics)
+        self._described.update(topic.singular for topic in topics if topic.singular and not topic.name)
+        is_sure = not self._is_first and any(topic.name in _SURE for topic in topics)
+        self._is_first = False
+        return Move([*ready, *looks][:room], topics, is_sure=is_sure)
 
     def _note_items(self) -> None:
         for noun, heard in self._heard.items.items():
@@ -152,11 +158,12 @@ class CartExpert(ScriptedExpert):
         sure += [item.topic(name) for name in _OF_EACH for item in settled if name in self._lacks(item)]
         if len(sure) >= FACTS_PER_TURN:
             return sure
-        if self._is_first:
+        if not any(item.shelf.cards for item in items):
             # What products of the kinds have is not known yet.
-            return sure or [ANYTHING]
+            return sure or self._descriptions(vague)
         early = [item for item in vague if turns_left > self._turns_to_finish(item)]
-        telling = self._telling([item for item in early if not item.is_singled_out()])
+        unclear = [item for item in early if not item.is_singled_out()]
+        telling = self._descriptions(unclear) or self._telling(unclear)
         # A question that names nothing is answered only where no other one is.
         return sure + [topic for topic in telling if topic.name] or telling[:1]
 
@@ -182,6 +189,13 @@ class CartExpert(ScriptedExpert):
             if name in self._asked_of_all and name in self._open_names(item)
         ]
         return topics
+
+    def _descriptions(self, vague: list[Wanted]) -> list[Topic]:
+        """Return how to ask what items should be like, of which this was never asked: each is then described at once."""
+        if self._is_piecemeal:
+            # Such a question is the agent's turn, and a tool at a time the calls beside it would be others.
+            return []
+        return [item.topic("") for item in vague if item.heard.singular not in self._described][:1]
 
     def _has_more_to_tell(self, item: Wanted) -> bool:
         """Tell whether the customer may know of an item what its cards do not show."""

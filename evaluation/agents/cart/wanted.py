@@ -143,6 +143,13 @@ class Wanted:
         variant, card = self.wanted_variant(), self.shelf.cards.get(self.chosen)
         return (variant is not None and not variant["in_stock"]) or (card is not None and not card["in_stock"])
 
+    def named(self) -> str:
+        """Return title and id of the chosen product, and the variant that is wanted."""
+        variant = self.wanted_variant()
+        value = next((each for name, each in (variant or {}).items() if name not in ("variant_id", "in_stock")), None)
+        title = self.shelf.cards.get(self.chosen or "", {}).get("title", "")
+        return f"{title} ({self.chosen}){f' in {value}' if value else ''}"
+
     def list_variants(self, product_id: str) -> Sent:
         """Return the call that lists the variants of a product."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import product
 
 from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of
@@ -48,6 +48,9 @@ class DiscoveryExpert(RecommendingExpert):
         if sure or lacking * FACTS_PER_TURN >= len(others):
             return sure + others
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
+
+    def _is_sure(self, topics: Collection[Topic]) -> bool:
+        return any(topic.name in _SURE for topic in topics)
 
     def _searches(self) -> list[Search]:
         """Return the searches for what meets all wishes, or at first those that are known.
