@@ -94,7 +94,9 @@ def test_the_hub_s_shape_gives_the_same_products_through_every_door(
 
 
 def test_every_value_that_is_read_says_from_where(shared_file: Find) -> None:
-    for product in products_of(str(shared_file(AMAZON))):
+    products = list(products_of(str(shared_file(AMAZON))))
+    assert products
+    for product in products:
         read = {"price", *product.attributes, *(["brand"] if product.brand else [])}
         assert read <= product.provenance.keys() <= read | {"category"}
         assert all(len(text.partition(": ")[2]) <= 80 for text in product.provenance.values())
