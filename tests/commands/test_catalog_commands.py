@@ -97,7 +97,9 @@ def test_a_source_is_inspected_for_machines(capsys: pytest.CaptureFixture[str], 
 
 
 def test_every_environment_says_what_it_needs() -> None:
-    for each in served(Shop.open("synthetic:40:0")).values():
+    environments = served(Shop.open("synthetic:40:0"))
+    assert len(environments) == 8
+    for each in environments.values():
         assert (each.lacks is None) == (each.max_difficulty >= 0)
 
 

@@ -91,7 +91,9 @@ def check_identified(shop: Shop, env_id: str, d: int, seed: int) -> None:
     """Require that all slots together leave exactly the acceptable outcomes, in each errand."""
     environment = environments()[env_id]
     streams = Streams("episode", env_id, "train", seed)
-    for intent in environment.draw(World(shop, axes_of(d), streams), streams).intents:
+    intents = environment.draw(World(shop, axes_of(d), streams), streams).intents
+    assert intents
+    for intent in intents:
         slots, name = intent.slots, intent.errand.about.id
         assert len({(slot.item, slot.fact) for slot in slots}) == len(slots), (env_id, d, seed)
         assert IDENTIFIED[name](intent), (env_id, d, seed, name, intent.errand.goal_json(intent))

@@ -115,6 +115,7 @@ def test_no_debris_and_never_empty_where_something_is_said(start: Start, difficu
             if said:
                 check(said, episode)
                 messages += 1
+    assert messages >= MESSAGES / 11
 
 
 @pytest.mark.parametrize("difficulty", [0, 3, 6, 9, 12, 15, 18])

@@ -40,6 +40,7 @@ def arrays(request: pytest.FixtureRequest, shop: Shop, tmp_path: Path) -> Aisles
 
 
 def test_they_hold_exactly_what_the_catalog_holds(shop: Shop, arrays: Aisles) -> None:
+    assert len(shop.catalog.categories) == 50
     for category in shop.catalog.categories:
         aisle = Aisle(arrays, category.name)
         for name in COLUMNS:
@@ -51,6 +52,7 @@ def test_they_hold_exactly_what_the_catalog_holds(shop: Shop, arrays: Aisles) ->
 
 
 def test_constraints_mean_the_same_in_an_aisle(shop: Shop, arrays: Aisles) -> None:
+    assert shop.catalog.size == 400
     for row in range(0, shop.catalog.size, 3):
         aisle = Aisle(arrays, shop.catalog.category_of(row).name)
         assert aisle.rows[aisle.place_of(row)] == row

@@ -129,6 +129,7 @@ def test_ids_are_no_sequence(products: list[Product]) -> None:
 
 def test_no_text_names_the_variant_attribute(catalog: Catalog, products: list[Product]) -> None:
     categories = {category.name: category for category in catalog.categories}
+    assert len(products) == catalog.size
     for product in products:
         category = categories[product.category]
         pool = variant_values(category, category.variant_attribute)
@@ -139,6 +140,7 @@ def test_no_text_names_the_variant_attribute(catalog: Catalog, products: list[Pr
 
 def test_texts_state_only_what_is_true(products: list[Product]) -> None:
     values = {words(value) for known in discrete_values().values() for value in known}
+    assert len(products) >= 2000
     for product in products[:2000]:
         own = {words(value) for value in product.attributes.values() if isinstance(value, str)}
         text = words(text_of(product))
@@ -146,6 +148,7 @@ def test_texts_state_only_what_is_true(products: list[Product]) -> None:
 
 
 def test_texts_say_something_of_the_product(products: list[Product]) -> None:
+    assert products
     for product in products:
         text = words(text_of(product))
         assert words(str(product.attributes["model"])) in text
@@ -155,6 +158,7 @@ def test_texts_say_something_of_the_product(products: list[Product]) -> None:
 
 
 def test_texts_are_well_formed(products: list[Product]) -> None:
+    assert products
     for product in products:
         assert 40 <= len(product.title) <= 140
         assert 1 <= len(re.findall(r"\.(?: |$)", product.description)) <= 3
@@ -170,6 +174,7 @@ def test_titles_vary(products: list[Product]) -> None:
 
 
 def test_every_product_can_be_singled_out_by_what_is_known_of_it(catalog: Catalog, products: list[Product]) -> None:
+    assert len(products) == catalog.size
     for category in catalog.categories:
         rows = [products[row] for row in catalog.rows_of_category(category.name)]
         names = sorted({name for product in rows for name in product.attributes} - {category.variant_attribute})
@@ -259,6 +264,7 @@ def test_a_value_belongs_to_one_attribute_and_stands_in_no_other_value() -> None
 
 def test_names_and_copy_state_no_value() -> None:
     values = [words(value) for known in discrete_values().values() for value in known]
+    assert len(KINDS) >= 60
     for kind in KINDS:
         category = kind.category
         for text in map(words, (category.name, category.singular, category.plural, kind.noun, *shop_copy(kind))):
@@ -269,6 +275,7 @@ def test_names_and_copy_state_no_value() -> None:
 def test_brands_and_models_cannot_be_confused() -> None:
     taken = {word for known in discrete_values().values() for value in known for word in words(value).split()}
     taken |= {word for kind in KINDS for word in words(f"{kind.category.singular} {kind.category.plural}").split()}
+    assert len(departments()) >= 10
     for group in departments():
         brands = group[0].brands
         assert 12 <= len(brands) <= 20

@@ -97,6 +97,7 @@ def test_a_product_and_the_query_of_its_words_have_the_same_vector() -> None:
     lamps = [lamp(number, title) for number, title in enumerate(("arc", "tripod brass", "paper lantern", "clip on"))]
     bags, embedder, vectors = fit(Catalog.from_products(lamps, [LAMPS]))
     words = list(bags.vocabulary)
+    assert bags.size == len(lamps)
     for row in range(bags.size):
         own = [words[number] for number in bags.numbers[bags.offsets[row] : bags.offsets[row + 1]]]
         np.testing.assert_array_equal(embedder.encode(" ".join(own)), vectors[row])

@@ -96,6 +96,7 @@ def test_a_file_is_mapped_and_gives_the_same(tmp_path: Path) -> None:
     faiss.write_index(flat_index(vectors), os.fspath(path))
     mapped, read = FlatIndex(path, "here"), flat(vectors.astype(np.float32))
     rows = np.arange(0, 500, 7, dtype=np.int32)
+    assert len(vectors) == 500
     for query in vectors[:20].astype(np.float32):
         assert mapped.search(query, 9).tolist() == read.search(query, 9).tolist()
         assert mapped.search_subset(query, rows, 9).tolist() == read.search_subset(query, rows, 9).tolist()

@@ -84,7 +84,9 @@ def test_a_filter_that_keeps_only_what_is_far_from_the_query_is_full(
     both: tuple[InvertedIndex, FlatIndex], vectors: np.ndarray
 ) -> None:
     inverted, _ = both
-    for query in queries()[:10]:
+    asked = queries()[:10]
+    assert len(asked) == 10
+    for query in asked:
         rows = np.sort(np.argsort(vectors.astype(np.float32) @ query)[: SIZE // 8]).astype(np.int32)
         found = inverted.search_subset(query, rows, 50)
         assert len(found) == 50
@@ -93,7 +95,9 @@ def test_a_filter_that_keeps_only_what_is_far_from_the_query_is_full(
 
 def test_selective_filters_are_exact(both: tuple[InvertedIndex, FlatIndex]) -> None:
     inverted, flat = both
-    for number, query in enumerate(queries()):
+    asked = queries()
+    assert len(asked) == 60
+    for number, query in enumerate(asked):
         rows = np.arange(number, SIZE, 40 + number, dtype=np.int32)
         for k in (1, 7, 1_000):
             assert inverted.search_subset(query, rows, k).tolist() == flat.search_subset(query, rows, k).tolist()
@@ -103,7 +107,9 @@ def test_selective_filters_are_exact(both: tuple[InvertedIndex, FlatIndex]) -> N
 def test_fewer_results_are_the_first_of_more_and_all_is_all(both: tuple[InvertedIndex, FlatIndex]) -> None:
     inverted, _ = both
     rows = np.arange(3, SIZE, 4, dtype=np.int32)
-    for query in queries()[:5]:
+    asked = queries()[:5]
+    assert len(asked) == 5
+    for query in asked:
         everything, passing = inverted.search(query, SIZE), inverted.search_subset(query, rows, SIZE)
         assert sorted(everything.tolist()) == list(range(SIZE))
         assert sorted(passing.tolist()) == rows.tolist()

@@ -439,6 +439,7 @@ def test_a_turn_with_news_restores_patience(shop: Shop) -> None:
     plural = sitting.intent.subjects[0].plural
     news = [slot for slot in sitting.unsaid if slot.name != "quantity"]
     sitting.say(f"How many {plural} do you need?")
+    assert len(news) >= 4
     for slot in news[:4]:
         for _ in range(2):
             assert not sitting.say(f"How many {plural} do you need?").leaves
@@ -681,6 +682,7 @@ def test_nothing_an_agent_says_changes_what_the_customer_does(shop: Shop, attack
         assert pair[0].say(question) == pair[1].say(question)
         assert pair[0].intent.goal == goal
         assert pair[0].intent.slots == pair[1].intent.slots
+    assert trials >= TRIALS / len(ATTACKS)
 
 
 @pytest.mark.parametrize(

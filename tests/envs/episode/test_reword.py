@@ -182,7 +182,9 @@ def test_understanding_adds_nothing_but_topics(store: Shop) -> None:
 
 def test_a_journey_understands_what_its_errand_is_asked(store: Shop) -> None:
     episode = Episode(store, EpisodeSpec("JOURNEY", 6, 3, axes=(("p_missing", 1.0),)), "journey")
-    for question in episode.unclear({"assistant_message": VAGUE}):
+    questions = episode.unclear({"assistant_message": VAGUE})
+    assert questions
+    for question in questions:
         errand = episode.intent
         assert set(question.topics) == {slot.name for slot in errand.slots}
 

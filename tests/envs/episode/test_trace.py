@@ -83,6 +83,7 @@ def test_a_random_walk_replays(store: Shop, env_id: str) -> None:
 @pytest.mark.parametrize("env_id", ENVIRONMENTS)
 def test_a_changed_byte_is_noticed_where_it_stands(store: Shop, env_id: str) -> None:
     trace = solved(store, EpisodeSpec(env_id, 3, 5))
+    assert len(trace.observations) >= 2
     for number, text in enumerate(trace.observations):
         at = text.index('"turn":') + len('"turn":')
         changed = text[:at] + str(9 - int(text[at])) + text[at + 1 :]

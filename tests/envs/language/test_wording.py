@@ -120,6 +120,7 @@ def acts() -> list[tuple[Act, bool, str, tuple[str, ...]]]:
 
 
 def test_texts_hold_no_debris(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) -> None:
+    assert len(acts) == 6000
     for _, is_sloppy, text, _ in acts:
         assert not re.search(r"[{}_]|%s|\bNone\b|\bnan\b|  | [,.;:!?]|[,;:][.!?]|\.\.|\ba single \d", text), text
         assert is_sloppy or not text[0].islower(), text
@@ -130,6 +131,7 @@ def test_texts_hold_no_debris(acts: list[tuple[Act, bool, str, tuple[str, ...]]]
 
 
 def test_every_fact_is_said(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) -> None:
+    assert sum(len(mention.facts) for act, *_ in acts for mention in act.mentions) >= 12_000
     for act, _, text, _ in acts:
         for mention in act.mentions:
             for said in mention.facts:
@@ -139,15 +141,19 @@ def test_every_fact_is_said(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) 
 
 def test_no_count_is_implied_without_a_quantity(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) -> None:
     counts = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|some|any|several|few|many|single|each|\d+)"
+    without = 0
     for act, _, text, _ in acts:
         for mention in act.mentions:
             if any(said.slot == "quantity" for said in mention.facts):
                 continue
             assert not re.search(rf"\b{counts} {mention.singular}\b", text, re.IGNORECASE), text
             assert not re.search(rf"\b{mention.plural}\b", text, re.IGNORECASE), text
+            without += 1
+    assert without >= 9000
 
 
 def test_a_quantity_is_said_with_the_right_noun(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) -> None:
+    quantities = 0
     for act, _, text, _ in acts:
         for mention in act.mentions:
             for said in mention.facts:
@@ -155,6 +161,8 @@ def test_a_quantity_is_said_with_the_right_noun(acts: list[tuple[Act, bool, str,
                     noun = mention.singular if said.constraint.value == 1 else mention.plural
                     counted = "|".join(spellings(said))
                     assert re.search(rf"\b(?:{counted}) {noun}\b", text, re.IGNORECASE), text
+                    quantities += 1
+    assert quantities >= 2400
 
 
 def test_each_fact_of_an_opening_stands_between_its_item_and_the_next() -> None:
@@ -322,7 +330,9 @@ def texts_of(act: Act, count: int = 200) -> set[str]:
 
 
 def test_a_bare_answer_needs_no_noun_and_gives_no_count() -> None:
-    for text in texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("color", "navy"),)),))):
+    colours = texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("color", "navy"),)),)))
+    assert len(colours) >= 30
+    for text in colours:
         assert "navy" in text
         assert not re.search(r"\b(?:it|they|one|an?)\b", text, re.IGNORECASE), text
     for text in texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("quantity", 1),)),))):
@@ -333,6 +343,7 @@ def test_a_bare_answer_needs_no_noun_and_gives_no_count() -> None:
 def test_fallbacks_take_three_forms() -> None:
     top = ("tank top", "tank tops")
     other = Act(ActKind.STOCKOUT_FALLBACK, (Mention(*top, (fact("variant", "L", attribute="size"),)),))
+    assert len(texts_of(other)) >= 20
     assert all(re.search(r"the tank top .*\bL\b", text, re.IGNORECASE) for text in texts_of(other))
     titled = Act(ActKind.STOCKOUT_FALLBACK, (Mention(*top),), title="Haven Top, Navy")
     for text in texts_of(titled):
@@ -344,6 +355,7 @@ def test_fallbacks_take_three_forms() -> None:
 
 def test_a_correction_without_facts_gives_no_value() -> None:
     act = Act(ActKind.CORRECT, (Mention("tank top", "tank tops"),), ("size",))
+    assert len(texts_of(act)) >= 10
     for text in texts_of(act):
         assert "the size" in text.casefold()
         assert "tank top" in text
@@ -352,6 +364,7 @@ def test_a_correction_without_facts_gives_no_value() -> None:
 def test_only_a_confirmation_says_yes_and_only_leaving_says_goodbye() -> None:
     kinds = [kind for kind in ActKind if kind not in (ActKind.SWITCH, ActKind.NEXT)]
     mention = Mention("desk lamp", "desk lamps", (fact("color", "navy"),))
+    assert {ActKind.CONFIRM, ActKind.GIVE_UP, ActKind.CLOSE} < set(kinds)
     for kind in kinds:
         for text in texts_of(Act(kind, (mention,), ("size",))):
             approves = re.search(r"\b(?:yes|correct|right|perfect|fits)\b", text, re.IGNORECASE)

@@ -47,8 +47,10 @@ def test_rounding_never_crosses_the_value(value: float, name: str) -> None:
 def test_natural_directions(shop: Shop) -> None:
     directions = {"rating": Op.AT_LEAST, "ship_days": Op.AT_MOST, "weight": Op.AT_MOST, "capacity": Op.AT_LEAST}
     rng = stream(1, "names")
+    stated = 0
     for row in range(0, shop.catalog.size, 7):
         for name in usable_names(shop.catalog, row, rng):
+            stated += 1
             constraint = natural_constraint(shop.catalog, row, name)
             assert is_satisfied(shop.catalog, constraint, row)
             assert constraint.op is directions.get(name, constraint.op)
@@ -56,11 +58,13 @@ def test_natural_directions(shop: Shop) -> None:
             if constraint.op is not Op.EQ:
                 (fact,) = facts_of([constraint])
                 assert len(spellings(fact)[0].split()[0]) <= 6, "more digits than a person would say"
+    assert stated >= 2500
 
 
 def test_usable_counts_count_usable_names(shop: Shop) -> None:
     counts = usable_counts(shop)
     floors = shop.catalog.column("price").is_floor
+    assert counts.max() > 1
     for row in range(0, shop.catalog.size, 5):
         product = shop.catalog.product(row)
         is_target = product.price_cents is not None and not (floors is not None and floors[row]) and product.stock > 0

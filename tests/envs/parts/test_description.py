@@ -27,7 +27,9 @@ def described(shop: Shop, every: int) -> list[tuple[int, tuple[Constraint, ...]]
 
 def test_the_facts_single_out_one_product_of_its_kind(big_shop: Shop) -> None:
     catalog = big_shop.catalog
-    for row, facts in described(big_shop, 7):
+    known = described(big_shop, 7)
+    assert len(known) >= 1300
+    for row, facts in known:
         rows = catalog.rows_of_category(catalog.category_of(row).name)
         for constraint in facts:
             rows = rows[satisfied(catalog, constraint, rows)]
@@ -35,7 +37,9 @@ def test_the_facts_single_out_one_product_of_its_kind(big_shop: Shop) -> None:
 
 
 def test_facts_are_equalities_of_different_attributes_never_the_variants(big_shop: Shop) -> None:
-    for row, facts in described(big_shop, 7):
+    known = described(big_shop, 7)
+    assert len(known) >= 1300
+    for row, facts in known:
         names = [constraint.attribute for constraint in facts]
         assert len(names) >= 3
         assert len(set(names)) == len(names)
@@ -46,7 +50,9 @@ def test_facts_are_equalities_of_different_attributes_never_the_variants(big_sho
 def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
     """A number stands on the card; a word stands there, or an exact filter finds the product by it."""
     world = World(big_shop, axes_of(0), Streams("description"))
-    for row, facts in described(big_shop, 31):
+    known = described(big_shop, 31)
+    assert len(known) >= 300
+    for row, facts in known:
         card = big_shop.card(row)
         for constraint in facts:
             name, value = constraint.attribute, constraint.value
@@ -63,7 +69,9 @@ def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
 
 def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
     world = World(big_shop, axes_of(0), Streams("description"))
-    for row, facts in described(big_shop, 97):
+    known = described(big_shop, 97)
+    assert len(known) >= 100
+    for row, facts in known:
         args: dict[str, Any] = {"query": "", "category": big_shop.catalog.category_of(row).name}
         numbers = {}
         for constraint in facts:
@@ -82,7 +90,9 @@ def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
 
 def test_every_fact_can_be_said_exactly(big_shop: Shop) -> None:
     """Spelled without rounding, under a label, with the unit of the catalog."""
-    for row, facts in described(big_shop, 13):
+    known = described(big_shop, 13)
+    assert len(known) >= 700
+    for row, facts in known:
         for fact in facts_of(facts):
             assert fact.slot == fact.constraint.attribute
             assert fact.slot in LABELS
@@ -99,7 +109,9 @@ def test_every_fact_can_be_said_exactly(big_shop: Shop) -> None:
 
 def test_a_floor_price_and_unknown_values_are_never_facts(big_shop: Shop) -> None:
     floors = big_shop.catalog.column("price").is_floor
-    for row, facts in described(big_shop, 5):
+    known = described(big_shop, 5)
+    assert len(known) >= 1800
+    for row, facts in known:
         for constraint in facts:
             assert big_shop.catalog.value(row, constraint.attribute) is not None
             if constraint.attribute == "price" and floors is not None:
@@ -107,6 +119,7 @@ def test_a_floor_price_and_unknown_values_are_never_facts(big_shop: Shop) -> Non
 
 
 def test_a_description_is_a_function_of_its_draws(shop: Shop) -> None:
+    assert shop.catalog.size == 400
     for row in range(0, shop.catalog.size, 11):
         assert describe(shop, row, stream(row, "same")) == describe(shop, row, stream(row, "same"))
 

@@ -159,12 +159,15 @@ def misfit(intent: Intent[BundleGoal], item: int) -> str:
 
 @pytest.mark.parametrize("split", ["train", "eval", "test"])
 def test_every_wish_list_is_modelled_on_a_product_of_the_split(store: Shop, split: Split) -> None:
+    lists = 0
     for seed in range(30):
         intent = drawn(store, 9, seed, split)
         for item, need in enumerate(intent.goal.needs, 1):
             wishes = [slot.fact.constraint for slot in intent.slots if slot.item == item]
             rows = rows_meeting(store, need.category, wishes)
             assert split in {split_of(store.catalog.titles[row]) for row in rows.tolist()}
+            lists += 1
+    assert lists >= 140
 
 
 def test_wishes_matter(store: Shop) -> None:
@@ -222,12 +225,15 @@ def test_every_slot_is_left_out_with_its_probability(store: Shop) -> None:
 
 
 def test_a_thing_that_is_left_out_takes_its_wishes_along(store: Shop) -> None:
+    left_out = 0
     for seed in range(60):
         episode = started(store, 12, seed, p_missing=0.5, p_noise=0.0)
         needs = [slot for slot in episode.intent.slots if slot.name == "need"]
         for item, need in enumerate(needs, 1):
             wishes = {slot for slot in episode.intent.slots if slot.item == item}
             assert wishes <= said(episode) if need in said(episode) else not wishes & said(episode)
+            left_out += need not in said(episode)
+    assert left_out >= 120
 
 
 def test_the_chance_of_a_stock_out_is_its_axis(store: Shop) -> None:
@@ -304,6 +310,7 @@ def test_a_wish_that_is_told_tells_of_its_thing(store: Shop) -> None:
 
 
 def test_no_message_tells_what_was_not_said(store: Shop) -> None:
+    unsaid = 0
     for d in (3, 6, 12):
         for seed in range(12):
             episode = started(store, d, seed, p_noise=0.0)
@@ -323,6 +330,8 @@ def test_no_message_tells_what_was_not_said(store: Shop) -> None:
                     value = spellings(slot.fact)[0].casefold()
                     if len(value) > 4 and not any(value in other for other in spoken):
                         assert not re.search(rf"(?<!\w){re.escape(value)}(?!\w)", message.casefold()), (value, message)
+                        unsaid += 1
+    assert unsaid >= 1000
 
 
 # Reactions to proposals.

@@ -78,12 +78,14 @@ def test_the_facts_of_each_item_single_out_one_product_of_its_kind(big_shop: Sho
 @pytest.mark.parametrize("d", LEVELS)
 def test_goal_slots_and_tools_speak_of_one_object(big_shop: Shop, d: int) -> None:
     """Quantity and variant that the customer can say are the goal's and the tools' (T6)."""
+    spoken = 0
     for seed in range(150):
         intent, _ = draw(big_shop, d, seed)
         for at, item in enumerate(items(intent)):
             facts = {slot.name: slot.fact.constraint for slot in intent.slots if slot.item == at}
             assert facts["quantity"].value == item.quantity
             assert ("variant" in facts) == (item.variant is not None)
+            spoken += 1
             listed = TOOLS["catalog_get_variants"]
             shown = listed.run(
                 intent.world, listed.args.model_validate({"product_id": big_shop.catalog.ids[item.row]})
@@ -96,6 +98,7 @@ def test_goal_slots_and_tools_speak_of_one_object(big_shop: Shop, d: int) -> Non
             value = str(spelled[0][wanted.attribute])
             assert value == wanted.value or float(value.split()[0]) == wanted.value
             assert len({str(entry[wanted.attribute]) for entry in shown}) == len(shown), "one variant has the value"
+    assert spoken >= 150
 
 
 @pytest.mark.parametrize("d", LEVELS)

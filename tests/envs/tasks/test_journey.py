@@ -94,6 +94,7 @@ def starting_with(store: Shop, name: str, d: int, **axes: float) -> Episode:
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_the_own_solution_scores_one_in_every_errand(store: Shop, style: Style) -> None:
+    assert JOURNEY.max_difficulty(store) >= 12
     for d in range(JOURNEY.max_difficulty(store) + 1):
         for seed in range(4):
             episode = start(store, d, seed, style)
@@ -463,6 +464,7 @@ def test_no_message_holds_debris(store: Shop, d: int) -> None:
         said = [episode.opening.user_message]
         while not episode.done:
             said.append(episode.step(_MANY_QUESTIONS if len(said) % 2 else solution(episode)).user_message)
+        assert said[0]
         for text in filter(None, said):
             assert not DEBRIS.search(text), text
             assert text.rstrip()[-1] in ".!?", text

@@ -99,6 +99,7 @@ def test_everything_can_be_had_by_asking(shop: Shop) -> None:
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_the_solution_scores_exactly_one(shop: Shop, style: str) -> None:
+    assert ENVIRONMENT.max_difficulty(shop) >= 12
     for d in range(ENVIRONMENT.max_difficulty(shop) + 1):
         for seed in range(10):
             result = play(start(shop, d, seed, style), solve).result
@@ -244,6 +245,7 @@ def _says(message: str, text: str) -> bool:
 
 
 def test_nothing_unsaid_slips_out(shop: Shop) -> None:
+    hidden = 0
     for seed in range(60):
         episode = start(shop, seed % 13, seed, p_noise=0.0)
         customer = episode.customer
@@ -251,11 +253,13 @@ def test_nothing_unsaid_slips_out(shop: Shop) -> None:
             unsaid = [slot for slot in episode.intent.slots if slot not in customer._said]
             texts = [text for slot in unsaid for text in spellings(slot.fact) if len(text) > 3]
             texts = [text for text in texts if text not in ("price", "rating", "brand", "delivery time")]
+            hidden += len(texts)
             shown = (episode.opening if not episode.log.steps else episode.step(action)).user_message
             assert not any(_says(shown, text) for text in texts), (shown, texts)
             if not episode.log.steps:
                 shown = episode.step(action).user_message
                 assert not any(_says(shown, text) for text in texts), (shown, texts)
+    assert hidden >= 350
 
 
 def test_axes_are_live_and_separate(shop: Shop) -> None:

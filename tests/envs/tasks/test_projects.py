@@ -17,6 +17,7 @@ from ecom_rlve.envs.tasks.bundle.projects import LEAST_OF_A_KIND, offered, proje
 from ecom_rlve.envs.world.shop import Shop
 
 FASHION = Path(__file__).parents[4] / "shared" / "data" / "amazon2023_meta_fashion_500.jsonl"
+MADE_UP = Path(__file__).parents[2] / "catalog/made_up/amazon_fashion.jsonl"
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,7 @@ def test_the_procedural_catalog_has_many_projects_of_every_size(store: Shop, lea
 
 def test_offers_are_what_can_be_bought_at_a_known_price_cheapest_first(store: Shop) -> None:
     price, stock = store.catalog.column("price"), store.catalog.column("stock").values
+    assert len(usable_kinds(store)) >= 60
     for kind in usable_kinds(store):
         rows = store.aisle(kind).rows[offered(store, kind)]
         assert len(rows) >= LEAST_OF_A_KIND
@@ -101,9 +103,10 @@ def test_what_cannot_be_bought_at_a_known_price_makes_no_kind(flaw: dict[str, An
     assert usable_kinds(shop_of({"Machines": ["gizmo", "widget"]}, **flaw)) == ()
 
 
-def test_real_products_make_projects() -> None:
-    if not FASHION.exists():
-        pytest.skip(f"NOT TESTED on real products: {FASHION} is absent")
-    found = projects(Shop.open(str(FASHION)), 4)
+@pytest.mark.parametrize("path", [MADE_UP, FASHION], ids=["made up", "real"])
+def test_real_products_make_projects(path: Path) -> None:
+    if not path.exists():
+        pytest.skip(f"NOT TESTED on real products: {path} is absent")
+    found = projects(Shop.open(str(path)), 4)
     assert any(not project.name.endswith("shopping list") for project in found)
     assert any(project.name.endswith("shopping list") for project in found)

@@ -190,6 +190,7 @@ def _alike(original: dict[str, Any], card: dict[str, Any], name: str, ranges: di
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_the_solution_scores_exactly_one(shop: Shop, style: str) -> None:
+    assert ENVIRONMENT.max_difficulty(shop) >= 12
     for d in range(ENVIRONMENT.max_difficulty(shop) + 1):
         for seed in range(10):
             result = play(start(shop, d, seed, style), solve).result
@@ -279,6 +280,7 @@ def _says(message: str, text: str) -> bool:
 
 
 def test_nothing_unsaid_slips_out(shop: Shop) -> None:
+    unsaid = 0
     for seed in range(60):
         episode = start(shop, seed % 13, seed, p_noise=0.0)
         customer = episode.customer
@@ -288,6 +290,8 @@ def test_nothing_unsaid_slips_out(shop: Shop) -> None:
         assert not any(_says(opening, text) for text in texts), (opening, texts)
         said = episode.step({"assistant_message": "I found something. Does this look right?"}).user_message
         assert not any(_says(said, text) for text in texts), (said, texts)
+        unsaid += len(texts)
+    assert unsaid >= 180
 
 
 def test_axes_are_live_and_separate(shop: Shop) -> None:

@@ -39,7 +39,9 @@ def worlds(shop: Shop, d: int, count: int) -> Iterator[tuple[World, list[int]]]:
 @pytest.mark.parametrize("is_big", [False, True])
 def test_families_of_three_distinct_rows(shop: Shop, big_shop: Shop, d: int, is_big: bool) -> None:
     n = items_at(d)
-    for world, targets in worlds(big_shop if is_big else shop, d, 60):
+    drawn = list(worlds(big_shop if is_big else shop, d, 60))
+    assert len(drawn) == 60
+    for world, targets in drawn:
         assert len(set(world.history)) == len(world.history)
         found = families(world)
         kinds = {world.shop.catalog.category_of(row).name for row in targets}

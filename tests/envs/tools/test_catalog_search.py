@@ -124,6 +124,7 @@ def test_filters_are_exact(shop: Shop, world_of: WorldOf) -> None:
 
 def test_a_filtered_search_fills_up_from_all_that_pass(shop: Shop, world_of: WorldOf) -> None:
     world = world_of()
+    assert len(shop.kinds(1)) == 50
     for category in shop.kinds(1):
         for query in ("zzz", "red"):
             found = search(world, query=query, category=category, limit=10)
@@ -308,7 +309,9 @@ def test_the_share_of_replaced_results_is_the_axis(difficulty: int, larger_shop:
 
 
 def test_nothing_is_replaced_at_difficulty_zero(larger_shop: Shop) -> None:
-    for args in searches(larger_shop):
+    asked = searches(larger_shop)
+    assert len(asked) >= 40
+    for args in asked:
         for seed in range(2):
             assert everything(world_in(larger_shop, seed, 0), **args) == undegraded(larger_shop, 0, **args)
 
@@ -316,7 +319,9 @@ def test_nothing_is_replaced_at_difficulty_zero(larger_shop: Shop) -> None:
 @pytest.mark.parametrize("difficulty", [6, 20])
 def test_a_stand_in_is_of_the_same_category_and_no_page_repeats_itself(difficulty: int, shop: Shop) -> None:
     category_of = {shop.catalog.ids[row]: shop.catalog.category_of(row).name for row in range(shop.catalog.size)}
-    for args in searches(shop):
+    asked = searches(shop)
+    assert len(asked) >= 40
+    for args in asked:
         plain = undegraded(shop, difficulty, **args)
         for seed in range(3):
             found = everything(world_in(shop, seed, difficulty), **args)
@@ -386,6 +391,7 @@ def test_a_filter_on_the_variant_attribute_passes_every_product_of_the_category(
 
 def test_it_filters_the_other_categories_as_ever(shop: Shop, world_of: WorldOf) -> None:
     world = world_of(top_k=1000)
+    products = 0
     for name in variant_attributes(shop):
         if name not in DISCRETE:
             continue
@@ -395,6 +401,8 @@ def test_it_filters_the_other_categories_as_ever(shop: Shop, world_of: WorldOf) 
             free = {kind.name for kind in kinds_with_variants_in(shop, name)}
             for product in (shop.catalog.product(shop.catalog.row_of(id_)) for id_ in found):
                 assert product.category in free or product.attributes[name] == value
+                products += product.category not in free
+    assert products >= 60
 
 
 def test_no_card_shows_the_attribute_in_which_its_product_has_variants(shop: Shop, world_of: WorldOf) -> None:
@@ -418,6 +426,7 @@ def variants(world: World, row: int) -> list[dict[str, Any]]:
 
 def test_every_product_has_variants_its_own_among_them(shop: Shop, world_of: WorldOf) -> None:
     world = world_of(7)
+    assert shop.catalog.size == 400
     for row in range(shop.catalog.size):
         listed = variants(world, row)
         name = shop.catalog.category_of(row).variant_attribute

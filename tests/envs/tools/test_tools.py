@@ -210,9 +210,10 @@ def test_defaults_in_the_schema_are_those_that_apply(tool: Tool[Any]) -> None:
     schema = parameters(tool)
     plain = {name: plain_value(schema["properties"][name]) for name in schema["required"]}
     checked = tool.args.model_validate(plain)
-    for name, field in schema["properties"].items():
-        if name not in schema["required"]:
-            assert getattr(checked, name) == field.get("default")
+    optional = {name: field for name, field in schema["properties"].items() if name not in schema["required"]}
+    assert {name: getattr(checked, name) for name in optional} == {
+        name: field.get("default") for name, field in optional.items()
+    }
 
 
 # --- Effects ----------------------------------------------------------------------------------------------------------

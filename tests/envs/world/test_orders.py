@@ -40,6 +40,7 @@ def test_a_history_is_as_long_as_the_axis_says_and_newest_first(shop: Shop, d: i
 
 def test_lines_add_up_and_are_of_different_kinds_and_of_the_split(shop: Shop) -> None:
     catalog = shop.catalog
+    lines = 0
     for split in ("train", "eval", "test"):
         for seed in range(20):
             for order in world(shop, seed, split=split).orders:
@@ -53,6 +54,8 @@ def test_lines_add_up_and_are_of_different_kinds_and_of_the_split(shop: Shop) ->
                     is_reduced = line.price_cents < full
                     assert is_reduced == (line.sale_class != "regular") or full < 10
                     assert 1 <= line.quantity <= 4
+                    lines += 1
+    assert lines >= 3000
 
 
 @pytest.mark.parametrize("d", LEVELS)

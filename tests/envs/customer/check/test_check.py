@@ -424,6 +424,7 @@ def test_one_from_many_is_not_told_where_the_quantity_is_not(start: Callable[...
 def test_no_slip_of_a_value_is_as_near_to_another(big_shop: Shop) -> None:
     """Why one slip may pass: whatever is taken for a value is one edit from it, and two or more from every other."""
     letters = "abcdefghijklmnopqrstuvwxyz"
+    passed = 0
     for attribute in DISCRETE:
         values = values_of(big_shop, attribute)
         for value in sorted(values):
@@ -435,6 +436,8 @@ def test_no_slip_of_a_value_is_as_near_to_another(big_shop: Shop) -> None:
                 if is_slip(slip, value, values):
                     assert all(OSA.distance(slip, other) >= 2 for other in values - {value}), (slip, value)
                     assert slip not in values
+                    passed += 1
+    assert passed >= 10_000
 
 
 @given(st.text(max_size=30), st.sampled_from(["stainless steel", "polypropylene", "3 to 5 years", "turquoise"]))
@@ -462,6 +465,7 @@ def _a_check(start: Callable[..., Episode]) -> None:
 
 def test_explanations_name_no_unsaid_value(sayings: list[Any]) -> None:
     """What a retry is told comes from the acts or from the model's own words."""
+    silent = 0
     for said in sayings[::7]:
         check = said.utterance.check
         for text in ("I want something nice.", "Hello there, I need it today.", "No."):
@@ -473,3 +477,5 @@ def test_explanations_name_no_unsaid_value(sayings: list[Any]) -> None:
                 value = spellings(slot.fact)[0].casefold()
                 if value not in told:
                     assert not any(True for _ in phrases_in(found.explanation.casefold(), value)), found
+                    silent += 1
+    assert silent >= 10_000

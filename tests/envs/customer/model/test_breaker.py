@@ -37,6 +37,7 @@ TABLE: dict[str, list[tuple[float, str, bool, Phase]]] = {
 @pytest.mark.parametrize("steps", TABLE.values(), ids=TABLE)
 def test_table(steps: list[tuple[float, str, bool, Phase]]) -> None:
     breaker = Breaker(THRESHOLD, COOLDOWN_S)
+    assert steps
     for now, event, is_admitted, phase in steps:
         if not event.startswith("report"):
             assert breaker.admits(now) is is_admitted, (now, event)

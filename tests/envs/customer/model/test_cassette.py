@@ -40,6 +40,7 @@ def test_two_processes_share_a_file(tmp_path: Path) -> None:
                 for name, cassette in (("one", one), ("other", other))
             )
         )
+        assert len(kept) == 100
         assert all(first == second for first, second in zip(kept[::2], kept[1::2], strict=True))
         one.close()
         other.close()

@@ -31,6 +31,7 @@ class Listener:
 def test_each_expert_hears_and_sees_its_own_errand_alone(
     play: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    played = set()
     for seed in range(12):
         heard: dict[str, set[str]] = {}
         seen: dict[str, set[str]] = {}
@@ -47,6 +48,8 @@ def test_each_expert_hears_and_sees_its_own_errand_alone(
             nouns = {subject.singular for subject in intent.subjects} | {""}
             assert heard.get(name, set()) <= nouns, (seed, name)
             assert seen.get(name, set()) <= set(intent.errand.about.tool_names), (seed, name)
+        played |= heard.keys() & seen.keys()
+    assert len(played) >= 6
 
 
 @pytest.mark.parametrize("p_switch", [0.0, 1.0])
