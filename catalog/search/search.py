@@ -41,6 +41,8 @@ RERANK_DEPTH = 256
 _SUBFOLDER = "search"
 # Their vectors take 3 MiB.
 _CACHED_QUERIES = 4_096
+_KIND_MATCHES, _KIND_LEAST = 10, 3
+"""So many of the best matches tell what a query is about: the kinds that at least so many of them are of."""
 _POSTING_SHARE = 16
 """If more than one row in so many must be looked up, a scan of whole columns is cheaper."""
 _log = logging.getLogger(__name__)
@@ -60,6 +62,7 @@ class Search:
         self.bags, self.embedder, self.index = bags, embedder, index
         self._orders = orders
         self._vector_of = lru_cache(_CACHED_QUERIES)(embedder.encode)
+        self.kinds = lru_cache(_CACHED_QUERIES)(self._kinds)
 
     @classmethod
     def build(cls, catalog: Catalog) -> Search:
@@ -155,13 +158,49 @@ class Search:
         head = head[np.argsort(-self.bags.overlap(split_words(query), head), kind="stable")]
         return np.concatenate((head, found[RERANK_DEPTH:]))[:k]
 
+    def _kinds(self, query: str) -> tuple[int, ...]:
+        """Return the codes of the categories that a query is about; none if it has no known word.
+
+        They are those of at least three of its ten best matches, or that of the best one.
+        """
+        if not self._vector_of(query).any():
+            return ()
+        found = self.catalog.category_codes[self.rank(query, None, _KIND_MATCHES)]
+        codes, counts = np.unique(found, return_counts=True)
+        often = codes[counts >= _KIND_LEAST]
+        return tuple((often if len(often) else found[:1]).tolist())
+
     def order(
-        self, key: SortKey, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
+        self,
+        key: SortKey,
+        rows: NDArray[np.int32] | None,
+        k: int,
+        without: Collection[int] = (),
+        kinds: Collection[int] = (),
     ) -> NDArray[np.int32]:
         """Return at most ``k`` of the different ``rows`` (None: all) sorted by ``key``, unknown last, ties by row.
 
-        A price "from 12.99" counts as unknown. ``without`` are a few rows to leave out.
+        A price "from 12.99" counts as unknown. ``without`` are a few rows to leave out. Products of ``kinds``, codes of
+        categories, come before all others.
         """
+        if not kinds:
+            return self._sorted(key, rows, k, without)
+        first = self._sorted(key, self._of_kinds(rows, kinds), k, without)
+        if len(first) == k:
+            return first
+        others = self._sorted(key, rows, k + len(first), without)
+        return np.concatenate((first, others[~np.isin(others, first)]))[:k]
+
+    def _of_kinds(self, rows: NDArray[np.int32] | None, kinds: Collection[int]) -> NDArray[np.int32]:
+        """Return those of ``rows`` (None: all) that are of the kinds."""
+        if rows is not None:
+            return rows[np.isin(self.catalog.category_codes[rows], list(kinds))]
+        names = [self.catalog.categories[code].name for code in kinds]
+        return np.concatenate([self.catalog.rows_of_category(name) for name in names])
+
+    def _sorted(
+        self, key: SortKey, rows: NDArray[np.int32] | None, k: int, without: Collection[int]
+    ) -> NDArray[np.int32]:
         everything, place = self._orders[key]
         if k < 1:
             return everything[:0]

@@ -167,7 +167,9 @@ def ranked_page(world: World, args: _SearchBase) -> tuple[tuple[int, ...], int]:
         if args.sort == "relevance":
             ranked = search.rank(query, rows, top_k, gone)
         else:
-            ranked = search.order(args.sort, rows, top_k, gone)
+            # Without a category, the query says which kind of product is to be sorted.
+            kinds = () if args.category is not None else search.kinds(query)
+            ranked = search.order(args.sort, rows, top_k, gone, kinds)
         passing = world.shop.catalog.size if rows is None else len(rows) - len(gone)
         world.pages[key] = (degraded(world, ranked.tolist(), f"{query}|{constraints}|{args.sort}"), passing)
     return world.pages[key]
@@ -206,7 +208,13 @@ def _search(world: World, args: _SearchBase) -> dict[str, Any]:
         )
     ranked, passing = ranked_page(world, args)
     page = ranked[args.offset : args.offset + args.limit]
-    result: dict[str, Any] = {"results": [world.show(row) for row in page], "total": min(passing, world.axes.top_k)}
+    filtered = tuple(
+        constraint.attribute for constraint in filter_constraints(args) if constraint.attribute in ATTRIBUTES
+    )
+    result: dict[str, Any] = {
+        "results": [world.show(row, filtered) for row in page],
+        "total": min(passing, world.axes.top_k),
+    }
     if world.wants_facets and args.category is not None:
         result["facets"] = _facets(world.shop, args.category)
     return result
@@ -230,7 +238,9 @@ def _variants(world: World, args: VariantsArgs) -> dict[str, Any]:
 
 CATALOG_SEARCH = Tool(
     "catalog_search",
-    "Search the catalog. Filters are exact; offset pages through the results.",
+    "Search the catalog. total counts the products that pass the filters; sort puts those of the query's kind first. "
+    "Now and then a shelf is mixed up: another product, which need not pass, stands in a result's place, and other "
+    "words show another page. more counts what a card has no room for.",
     SearchArgs,
     _search,
     is_heavy=True,

@@ -9,7 +9,7 @@ from pydantic import Field
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.policy.search import ranked_sections
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.envs.world.shop import shortened
+from ecom_rlve.envs.world.cards import shortened
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.tools.tool import Args, Tool
-from ecom_rlve.envs.world.shop import shortened
+from ecom_rlve.envs.world.cards import shortened
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
 
@@ -39,8 +39,10 @@ def _product(world: World, args: ProductArgs) -> dict[str, Any]:
     row = world.row_of(args.product_id)
     product, variant = world.shop.catalog.product(row), world.shop.catalog.category_of(row).variant_attribute
     known = {name: value for name, value in product.attributes.items() if name != variant}
+    card = world.card(row)
+    card.pop("more", None)
     details = {
-        **world.card(row),
+        **card,
         "title": shortened(product.title, _TITLE),
         "rating_count": product.rating_count,
         **known,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -12,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.aisles import Aisles
 from ecom_rlve.catalog.columns.table import Catalog
@@ -25,17 +24,9 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.store import is_store, open_store
 from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.world.cards import full_card, plain_card
 from ecom_rlve.models import Split
 
-CARD_BYTES = 350
-"""Largest size of a product card as JSON (SPEC §2.4)."""
-# A card gets "in_stock" last; this keeps room for it.
-_MOST_BYTES = CARD_BYTES - len(', "in_stock": false')
-_CARD_TITLE = 110
-_LEAST_TITLE = 8
-_COMPACT = (",", ":")
-LEAST_FULL_TITLE = 24
-"""Least number of characters of a title that a card with all attributes shows."""
 CACHE_BYTES = 16 << 20
 """Memory for derived data such as offers by price and words of categories, in a process, however large the catalog."""
 _CARDS = 16_384
@@ -88,63 +79,13 @@ class Shop:
         made: Derived = self._derived[at]
         return made
 
-    def _card(self, row: int) -> Mapping[str, Any]:
-        """Return a product's card as results show it, without stock and without its category's variant attribute.
+    def _card(self, row: int, first: tuple[str, ...] = ()) -> Mapping[str, Any]:
+        """Return a product's card, attributes in ``first`` before others; who adds to it must copy it before."""
+        return plain_card(self.catalog, row, first)
 
-        Attributes are added as long as the card stays within :data:`CARD_BYTES`. Callers must copy the card before they
-        add to it.
-        """
-        return self._filled(row, self._headed(row, _CARD_TITLE))
-
-    def _full_card(self, row: int) -> Mapping[str, Any]:
-        """Return a card that shows attributes first; the title gets the room that they leave.
-
-        Its size is measured without blanks, as it is sent.
-        """
-        card = self._filled(row, self._headed(row, LEAST_FULL_TITLE), _COMPACT)
-        whole = shortened(self.catalog.titles[row], _CARD_TITLE)
-        while len(whole) > len(card["title"]) and _bytes({**card, "title": whole}, _COMPACT) > _MOST_BYTES:
-            whole = shortened(whole, len(whole) * 15 // 16)
-        return {**card, "title": whole} if len(whole) > len(card["title"]) else card
-
-    def _headed(self, row: int, title: int) -> dict[str, Any]:
-        """Return a card without attributes; its title has ``title`` characters or fewer if the card is too large."""
-        catalog = self.catalog
-        card: dict[str, Any] = {
-            "product_id": catalog.ids[row],
-            "title": shortened(catalog.titles[row], title),
-            "category": catalog.category_of(row).name,
-        }
-        brand, price, rating = (catalog.value(row, name) for name in ("brand", "price", "rating"))
-        if brand is not None:
-            card["brand"] = shortened(str(brand), 40)
-        if price is not None:
-            floors = catalog.column("price").is_floor
-            card["price_from" if floors is not None and floors[row] else "price"] = int(price) / 100
-        if rating is not None:
-            card["rating"] = rating
-        card["ship_days"] = int(catalog.column("ship_days").values[row])
-        while _bytes(card) > _MOST_BYTES:
-            name = max(("title", "brand"), key=lambda name: len(card.get(name, "")))
-            if len(card[name]) <= _LEAST_TITLE:
-                break
-            card[name] = shortened(card[name], len(card[name]) * 7 // 8)
-        return card
-
-    def _filled(self, row: int, card: dict[str, Any], separators: tuple[str, str] | None = None) -> dict[str, Any]:
-        """Add as many attributes to the card as fit, and return it."""
-        catalog, category = self.catalog, self.catalog.category_of(row)
-        room = _MOST_BYTES - _bytes(card, separators)
-        # Numbers first: a filter can ask for a word exactly, but bounds a number from one side only.
-        for name in (*NUMERIC, *DISCRETE):
-            value = None if name == category.variant_attribute else catalog.value(row, name)
-            if value is None:
-                continue
-            room -= _entry_bytes(name, value, separators)
-            if room < 0:
-                break
-            card[name] = value
-        return card
+    def _full_card(self, row: int, first: tuple[str, ...] = ()) -> Mapping[str, Any]:
+        """Return a card that shows attributes before the whole title; likewise."""
+        return full_card(self.catalog, row, first)
 
     def _kinds(self, least: int) -> tuple[str, ...]:
         """Return the leaf categories that hold at least ``least`` products, in name order."""
@@ -228,29 +169,9 @@ class Shop:
         return {name: frozenset(words) for name, words in found.items()}
 
 
-def shortened(text: str, most: int) -> str:
-    """Return ``text`` cut at a word boundary to at most ``most`` characters, with an ellipsis if it was cut."""
-    if len(text) <= most:
-        return text
-    return text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;-") + "…"
-
-
 @lru_cache(maxsize=1024)
 def _title_pattern(attribute: str, values: tuple[str | float, ...]) -> re.Pattern[str]:
     """Return the pattern of titles that name one of an attribute's values."""
     unit = ATTRIBUTES[attribute].unit
     spelled = [f"{value:g} ?{unit}" if not isinstance(value, str) else re.escape(value) for value in values]
     return re.compile(rf"(?<!\w)(?:{'|'.join(spelled)})(?!\w)", re.IGNORECASE)
-
-
-@lru_cache(maxsize=1 << 14)
-def _entry_bytes(name: str, value: str | float, separators: tuple[str, str] | None) -> int:
-    """Return how many bytes an attribute adds to a card; cached, because values repeat.
-
-    The values of one attribute all have one type, so that equal values of different types do not meet in the cache.
-    """
-    return _bytes({name: value}, separators) + 1
-
-
-def _bytes(card: Mapping[str, Any], separators: tuple[str, str] | None = None) -> int:
-    return len(json.dumps(card, ensure_ascii=False, separators=separators).encode())

@@ -230,21 +230,23 @@ class World:
             return False
         return self.stock(row) > 0
 
-    def show(self, row: int) -> dict[str, object]:
+    def show(self, row: int, names: tuple[str, ...] = ()) -> dict[str, object]:
         """Return a product's card, and record the product as shown."""
         self.shown[row] = None
-        return self.card(row)
+        return self.card(row, names)
 
-    def card(self, row: int) -> dict[str, object]:
-        """Return a product's card without recording it as shown."""
-        return {**self._card(row), "in_stock": self.in_stock(row)}
+    def card(self, row: int, names: tuple[str, ...] = ()) -> dict[str, object]:
+        """Return a product's card without recording it as shown; the attributes ``names`` are not left out."""
+        return {**self._card(row, names), "in_stock": self.in_stock(row)}
 
     def title(self, row: int) -> str:
         """Return a product's title as its card shows it."""
         return str(self._card(row)["title"])
 
-    def _card(self, row: int) -> Mapping[str, Any]:
-        return self.shop.full_card(row) if self.full_cards else self.shop.card(row)
+    def _card(self, row: int, names: tuple[str, ...] = ()) -> Mapping[str, Any]:
+        made = self.shop.full_card if self.full_cards else self.shop.card
+        card = made(row)
+        return made(row, names) if "more" in card and any(name not in card for name in names) else card
 
     def shown_ids(self) -> set[str]:
         """Product ids that some result has shown."""

@@ -167,7 +167,7 @@ class Shelf:
         """Return the attributes that cards show beside what every card does, the most frequent first."""
         counts = Counter(name for card in self.cards.values() for name in card)
         common = ("product_id", "title", "category", "price", "price_from", "in_stock", "brand", "rating", "ship_days")
-        whole = ("rating_count", "description", "features")
+        whole = ("rating_count", "description", "features", "more")
         return sorted(counts.keys() - {*common, *whole}, key=lambda name: (-counts[name], name))
 
     def _named(self, cards: list[Card]) -> str | None:

@@ -26,7 +26,7 @@ from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.orders import Order, OrderLine
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.models import EpisodeResult, Style
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style
 from ecom_rlve.streams import Streams
 
 if TYPE_CHECKING:
@@ -225,6 +225,11 @@ def test_what_words_pick_out_is_found_in_every_built_in_task() -> None:
 @EVERY
 def test_a_shop_of_this_size_serves_it(wide_shop: Shop, env_id: str) -> None:
     assert environments()[env_id].max_difficulty(wide_shop) >= 12
+
+
+@EVERY
+def test_the_default_catalog_serves_every_difficulty(big_shop: Shop, env_id: str) -> None:
+    assert environments()[env_id].max_difficulty(big_shop) == MAX_DIFFICULTY
 
 
 @pytest.fixture(scope="module")

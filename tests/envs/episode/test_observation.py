@@ -14,7 +14,8 @@ from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode
-from ecom_rlve.envs.world.shop import CARD_BYTES, Shop
+from ecom_rlve.envs.world.cards import CARD_BYTES
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import MAX_DIFFICULTY, Observation
 
 Start = Callable[..., Episode]

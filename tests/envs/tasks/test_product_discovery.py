@@ -16,6 +16,7 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import DifficultyError, GenerationError
 from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.parts.constraints import usable_counts
 from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fitting_now, most_fitting
 from ecom_rlve.envs.parts.scores import discount
 from ecom_rlve.envs.parts.solving import search_showing
@@ -23,7 +24,7 @@ from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.product_discovery.goal import DiscoveryGoal
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.models import Observation, Termination
+from ecom_rlve.models import MAX_DIFFICULTY, Observation, Split, Termination
 
 Play = Callable[[Episode, Observation], dict[str, Any]]
 QUIET = {"p_missing": 0.0, "p_noise": 0.0}
@@ -320,6 +321,16 @@ def test_catalogs_that_are_too_small() -> None:
     assert most == -1
     with pytest.raises(DifficultyError):
         start(tiny, 0, 0)
+
+
+@pytest.mark.parametrize("split", ["train", "eval", "test"])
+def test_every_split_of_the_default_catalog_has_targets_enough_for_the_highest_difficulty(
+    big_shop: Shop, split: Split
+) -> None:
+    counts = usable_counts(big_shop)
+    assert counts.max() >= axes_of(MAX_DIFFICULTY).m
+    rows = np.flatnonzero(counts >= axes_of(MAX_DIFFICULTY).m).tolist()
+    assert sum(big_shop.split(row) == split for row in rows) >= 300
 
 
 def test_more_constraints_than_there_are(shop: Shop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import sqrt
@@ -20,6 +21,7 @@ from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.tools.registry import TOOLS
+from ecom_rlve.envs.world.cards import CARD_BYTES
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode
@@ -29,6 +31,8 @@ WorldOf = Callable[..., World]
 
 WORDS = ["lamp", "red", "soft", "gift", "charger", "organic", "zzz", ""]
 LARGEST_PAGE = 10
+NO_WORD = "!!"
+"""A query that is about no kind of product."""
 
 
 @pytest.fixture(scope="module")
@@ -188,7 +192,7 @@ def test_sorting_orders_all_that_pass(
     sort: str, column: str, sign: int, filters: dict[str, Any], shop: Shop, world_of: WorldOf
 ) -> None:
     world = world_of(top_k=1000)
-    found = everything(world, query="lamp", sort=sort, **filters)
+    found = everything(world, query=NO_WORD, sort=sort, **filters)
     products = [(row, shop.catalog.product(row)) for row in map(shop.catalog.row_of, found)]
     unknown = [row for row, product in products if column == "price" and product.price_is_floor]
     keys = [(sign * float(shop.catalog.column(column).values[row]), row) for row, _ in products]
@@ -196,7 +200,79 @@ def test_sorting_orders_all_that_pass(
     assert keys[: len(known)] == sorted(known), "unknown comes last, ties by row"
     assert set(found) == (passing(shop, filters) if filters else {shop.catalog.ids[row] for row in range(400)})
     shallow = world_of(top_k=50)
-    assert everything(shallow, query="lamp", sort=sort, **filters) == found[:50]
+    assert everything(shallow, query=NO_WORD, sort=sort, **filters) == found[:50]
+
+
+@pytest.mark.parametrize(("sort", "column"), [("price_asc", "price"), ("rating_desc", "rating")])
+@pytest.mark.parametrize("filters", [{}, {"ship_days_max": 7}])
+def test_sorting_puts_the_kind_that_the_query_is_about_first(
+    sort: str, column: str, filters: dict[str, Any], larger_shop: Shop
+) -> None:
+    first_by_price = {}
+    for kind in larger_shop.catalog.categories:
+        world = World(larger_shop, axes_of(0), Streams("sorted"))
+        found = search(world, query=kind.singular, sort=sort, limit=10, **filters)
+        own = search(world, query=kind.singular, sort=sort, limit=10, category=kind.name, **filters)
+        first_by_price[kind.name] = found["results"] == own["results"]
+        assert found["total"] == world.axes.top_k, "what passes is counted, whatever its kind"
+    strange = [name for name, is_first in first_by_price.items() if not is_first]
+    assert len(strange) <= 0.05 * len(first_by_price), strange
+
+
+def test_what_else_passes_comes_after_the_kind(shop: Shop, world_of: WorldOf) -> None:
+    world = world_of(top_k=1000)
+    kind = shop.catalog.categories[shop.catalog.category_index[shop.kinds(8)[0]]]
+    found = [shop.catalog.row_of(id_) for id_ in everything(world, query=kind.singular, sort="price_asc")]
+    is_first = [shop.catalog.category_of(row).name == kind.name for row in found]
+    size = len(shop.catalog.rows_of_category(kind.name))
+    assert is_first == [True] * size + [False] * (shop.catalog.size - size)
+    price = shop.catalog.column("price")
+    floors = price.is_floor if price.is_floor is not None else np.zeros(shop.catalog.size, dtype=np.bool_)
+    for part in (found[:size], found[size:]):
+        known = [float(price.values[row]) for row in part if price.values[row] >= 0 and not floors[row]]
+        assert len(known) > 5
+        assert known == sorted(known)
+
+
+def test_without_a_known_word_everything_is_sorted(shop: Shop, world_of: WorldOf) -> None:
+    world = world_of(top_k=400)
+    plain = everything(world, in_stock=True, sort="price_asc")
+    assert everything(world, query=NO_WORD, in_stock=True, sort="price_asc") == plain
+    assert len(plain) > 300
+
+
+def test_a_card_never_leaves_out_what_was_filtered_by_and_says_how_much_it_leaves_out(big_shop: Shop) -> None:
+    catalog, left_out = big_shop.catalog, 0
+    for is_full in (False, True):
+        world = World(big_shop, axes_of(0), Streams("cards"))
+        world.full_cards = is_full
+        for row in range(0, catalog.size, 41):
+            product, variant = catalog.product(row), catalog.category_of(row).variant_attribute
+            known = {name: value for name, value in product.attributes.items() if name != variant}
+            filters = {name if name in DISCRETE else bound_name(name)[0]: value for name, value in known.items()}
+            for chosen in (filters, dict(list(filters.items())[-2:]), {}):
+                cards = search(world, query=product.title, category=product.category, limit=10, **chosen)["results"]
+                card = next((card for card in cards if card["product_id"] == product.id), None)
+                assert card is not None or not chosen
+                for each in cards:
+                    assert len(json.dumps(each, ensure_ascii=False, separators=(",", ":")).encode()) <= CARD_BYTES
+                    for name in chosen:
+                        assert name.removesuffix("_min").removesuffix("_max") in each, (name, each)
+                    own = catalog.product(catalog.row_of(each["product_id"])).attributes
+                    missing = own.keys() - {variant} - each.keys()
+                    assert each.get("more", 0) == len(missing)
+                    left_out += bool(missing)
+    assert left_out > 1000
+
+
+def test_a_product_shown_in_full_leaves_nothing_out(big_shop: Shop) -> None:
+    world = World(big_shop, axes_of(0), Streams("whole"))
+    tool = TOOLS["catalog_get_product"]
+    rows = [row for row in range(0, big_shop.catalog.size, 97) if "more" in big_shop.card(row)]
+    assert len(rows) > 50
+    for row in rows:
+        shown = tool.run(world, tool.args.model_validate({"product_id": big_shop.catalog.ids[row]}))["product"]
+        assert "more" not in shown
 
 
 def test_the_query_ranks(shop: Shop, world_of: WorldOf) -> None:
