@@ -171,7 +171,7 @@ class Customer:
         elif known is not None and report.about is not About.UNCLEAR:
             draft.acts.append(known)
             draft.is_tiresome = True
-        elif report.about is About.UNTRUE:
+        elif report.about is About.UNTRUE and (report.rows or not leaves_choice):
             draft.acts.append(Act(ActKind.STILL_THERE, self._mentions(report.items)))
             draft.is_tiresome = True
         elif leaves_choice:

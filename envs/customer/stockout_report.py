@@ -52,7 +52,8 @@ def report_of(intent: Intent[Any], claimed: Sequence[int | None], text: str) -> 
     """Return what a claim is about. ``claimed``: items by position, products by number, None for "it"; ``text``: its
     sentences.
 
-    A noun names the only product of its kind that was shown; where several were, it is unclear which is meant.
+    A noun names the only product of its kind that was shown; where several were, it is unclear which is meant. Where
+    the choice is the agent's, a noun names nothing: it may be what the customer had before.
     """
     world, items = intent.world, len(intent.subjects)
     shown = list(world.shown)
@@ -61,8 +62,8 @@ def report_of(intent: Intent[Any], claimed: Sequence[int | None], text: str) -> 
     if not (rows or named):
         named = {subject.category for subject in intent.subjects}
     named -= {_kind(world, row) for row in rows}
-    of_nouns = [row for row in shown if _kind(world, row) in named]
-    rows += of_nouns if intent.stockout is None else intent.stockout.may_be_meant(intent, of_nouns)
+    if intent.stockout is not None and not intent.stockout.leaves_choice:
+        rows += intent.stockout.may_be_meant(intent, [row for row in shown if _kind(world, row) in named])
     rows = list(dict.fromkeys(rows))
     kinds = {_kind(world, row) for row in rows}
     about = tuple(at for at, subject in enumerate(intent.subjects) if subject.category in kinds or at in claimed)

@@ -25,8 +25,8 @@ from ecom_rlve.envs.world.shop import Shop
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
 """What a constraint can be about, besides category and price."""
 
-_MOST_ALTERNATIVES = 2
-"""Most values of an equality: "A or B"."""
+MOST_ALTERNATIVES = 2
+"""Most values of an equality, where nothing else is asked for: "A or B"."""
 _DIGITS_SAID = 2
 """Significant digits of a rounded number."""
 _LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
@@ -145,12 +145,12 @@ def sayable(name: str, value: float, *, up: bool) -> float:
 
 
 def widened(
-    products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int
+    products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int, alternatives: int = MOST_ALTERNATIVES
 ) -> tuple[tuple[Constraint, ...], Places]:
     """Widen constraints until ``enough`` products meet them or no further one can; return them and who meets them.
 
     Only products with ``among`` true count. The nearest product is let in, one after another: bounds move to it, and
-    equalities become "A or B". The distance is 1 for each word that must be added, and for each bound the share of the
+    equalities get up to so many ``alternatives``: "A or B". The distance is 1 for each word that must be added, and for each bound the share of the
     products' range by which it must move. Ties go to the earlier product. A scan of the columns is cheap, so distances
     are computed only if too few products meet the constraints as they are.
     """
@@ -159,7 +159,7 @@ def widened(
         fitting = np.flatnonzero(all_met(products, constraints, among))
         if len(fitting) >= enough:
             return tuple(constraints), fitting
-    sides = [_Side.of(products, constraint, places) for constraint in stated]
+    sides = [_Side.of(products, constraint, places, alternatives) for constraint in stated]
     costs = np.empty((len(stated), len(places)))
     for at, (side, constraint) in enumerate(zip(sides, stated, strict=True)):
         costs[at] = side.costs(constraint)
@@ -186,18 +186,20 @@ class _Side:
     strangers: NDArray[np.float64]
     """The cost of letting in each product's word: 1, infinite if unknown. Empty for numbers."""
     spread: float
+    alternatives: int
+    """Most values of an equality."""
 
     @classmethod
-    def of(cls, products: Columns, constraint: Constraint, places: Places) -> _Side:
+    def of(cls, products: Columns, constraint: Constraint, places: Places, alternatives: int) -> _Side:
         column = products.column(constraint.attribute)
         values = column.values[places]
         if column.vocabulary is not None:
-            return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0)
+            return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0, alternatives)
         numbers = values.astype(np.float64)
         is_known = ~np.isnan(numbers)
         spread = float(np.ptp(numbers[is_known])) if is_known.any() else 0.0
         worst = np.inf if constraint.op is Op.AT_MOST else -np.inf
-        return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0)
+        return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0, alternatives)
 
     def costs(self, constraint: Constraint) -> NDArray[np.float64]:
         """Return the cost of letting each product in: 0 if it meets the constraint, infinite if it cannot be let in."""
@@ -207,7 +209,7 @@ class _Side:
             return np.maximum(beyond, 0.0) / self.spread
         held = value if isinstance(value, tuple) else (value,)
         is_in = np.logical_or.reduce([self.values == self.column.encode(word) for word in held])
-        return np.where(is_in, 0.0, self.strangers if len(held) < _MOST_ALTERNATIVES else np.inf)
+        return np.where(is_in, 0.0, self.strangers if len(held) < self.alternatives else np.inf)
 
     def admitting(self, constraint: Constraint, at: int) -> Constraint:
         """Return the constraint widened so that the product at position ``at`` meets it; its value must be known."""

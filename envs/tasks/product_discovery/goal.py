@@ -16,6 +16,7 @@ from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.parts.constraints import (
+    MOST_ALTERNATIVES,
     natural_constraint,
     price_bound,
     usable_counts,
@@ -46,6 +47,9 @@ from ecom_rlve.streams import Streams
 _MOST_AIMED_AT = 12
 """If few products fit, the constraints are widened until a drawn number of them do, from the fewest that may to this
 one, so that the length of the list matters."""
+_FIRST_DRAWS = 15
+"""After so many draws of which too few products fit, an equality may have three values: where everything known of a
+product counts, two values of each are sometimes met by too few others."""
 _ROOM_PER_CONSTRAINT = 4
 """Products that a category must have for each constraint, so that some of them are alike in all."""
 _LEAST_TARGETS = 200
@@ -120,7 +124,8 @@ def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint,
     spare: tuple[tuple[Constraint, ...], Rows] | None = None
     too_many = 0
     for attempt in range(REDRAWS + 1):
-        constraints, fitting = _drawn(world, streams.stream("wishes", attempt))
+        alternatives = MOST_ALTERNATIVES + (attempt >= _FIRST_DRAWS)
+        constraints, fitting = _drawn(world, streams.stream("wishes", attempt), alternatives)
         if len(fitting) < fewest or not one_stays(world, fitting):
             continue
         if len(fitting) <= most:
@@ -138,7 +143,7 @@ def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint,
     )
 
 
-def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
+def _drawn(world: World, rng: Generator, alternatives: int) -> tuple[tuple[Constraint, ...], Rows]:
     """Return the constraints of one draw and the products that meet them; none if no target was found."""
     catalog, axes = world.shop.catalog, world.axes
     targets = world.shop.derive(_targets, axes.m)
@@ -153,5 +158,5 @@ def _drawn(world: World, rng: Generator) -> tuple[tuple[Constraint, ...], Rows]:
     stated = [natural_constraint(catalog, target, name) for name in names]
     fewest = fewest_fitting(axes)
     enough = fewest + int(breadth * (_MOST_AIMED_AT - fewest + 1))
-    wider, fitting = widened(aisle, stated, among, enough)
+    wider, fitting = widened(aisle, stated, among, enough, alternatives)
     return (bound, *wider), aisle.rows[fitting]

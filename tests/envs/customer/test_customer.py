@@ -10,6 +10,7 @@ import pytest
 
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.customer import Customer
+from ecom_rlve.envs.customer.stockout_report import About, Report
 from ecom_rlve.envs.customer.template_text import TemplateVoice
 from ecom_rlve.envs.customer.turn import ClosedTurn, Heard, Reply
 from ecom_rlve.envs.difficulty import axes_of, overridden
@@ -19,6 +20,7 @@ from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
+from ecom_rlve.envs.tasks.cart.stockout import ProductStockout
 from ecom_rlve.envs.tools.cart import AddArgs, RemoveArgs, SetQuantityArgs
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
@@ -65,7 +67,7 @@ class Sitting:
         """Close a turn with these words."""
         changes = self.intent.world.changes
         answer = Answer(done=False) if proposed else None
-        turn = ClosedTurn(message, questions, changes > self.seen_changes, answer, met_stockout=False)
+        turn = ClosedTurn(message, questions, changes > self.seen_changes, answer)
         heard = self.customer.hear(turn)
         change = self.customer.settles_for(heard)
         if change is not None:
@@ -80,7 +82,8 @@ class Sitting:
         return self.voice.say(reply.acts, self.turn).text
 
     def add(self, item: WantedItem, *, variant: Variant | None = None, quantity: int | None = None) -> str:
-        """Put an item into the cart, as wanted unless told otherwise; returns the line's id."""
+        """Put an item that was shown into the cart, as wanted unless told otherwise; returns the line's id."""
+        self.intent.world.shown[item.row] = None
         chosen = variant or item.variant
         args = {"product_id": self.intent.world.shop.catalog.ids[item.row]}
         if chosen is not None:
@@ -508,7 +511,7 @@ def test_a_fourth_stray_line_is_not_rejected_and_claims_wear_patience_out(shop: 
 def test_reading_that_something_is_sold_out_is_excused_once(shop: Shop) -> None:
     """What was read again, and a second stock-out, are the agent's own turns."""
     sitting = sit(shop, 3, 0, ALL_SAID)
-    read = ClosedTurn("", (), changed=False, answer=None, met_stockout=True)
+    read = ClosedTurn("", (), changed=False, answer=None, has_calls=True, met_stockout=True)
     heard = sitting.customer.hear(read)
     plain = read._replace(met_stockout=False)
     assert sitting.customer.reply(plain, heard) == Reply((), is_customer_caused=False)
@@ -520,12 +523,13 @@ def test_reading_that_something_is_sold_out_is_excused_once(shop: Shop) -> None:
 def test_only_the_first_fallback_is_excused(shop: Shop) -> None:
     sitting = sit(shop, 6, 0, ALL_SAID)
     intent = sitting.intent
-    turn = ClosedTurn("It is sold out.", (), changed=False, answer=None, met_stockout=False)
+    turn = ClosedTurn("It is sold out.", (), changed=False, answer=None)
     caused = []
     for item in (0, 1, 0):
         subject = intent.subjects[item]
         act = Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),))
-        reply = sitting.customer.reply(turn, Heard(sold_out=(item,)), Change(act, intent.goal, intent.slots))
+        heard = Heard(report=Report(About.WANTED, (intent.goal.items[item].row,), (item,)))
+        reply = sitting.customer.reply(turn, heard, Change(act, intent.goal, intent.slots))
         assert reply.acts == (act,)
         assert not reply.leaves, "a fallback is news"
         caused.append(reply.is_customer_caused)
@@ -533,26 +537,63 @@ def test_only_the_first_fallback_is_excused(shop: Shop) -> None:
 
 
 def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> None:
-    for seed in range(20):
-        sitting = sit(shop, 6, seed, ALL_SAID | {"p_oos": 1.0})
-        stockout, customer = sitting.intent.stockout, sitting.customer
-        assert stockout is not None
-        missing, others = stockout.plan.item, list(range(len(sitting.intent.subjects)))
-        others.remove(missing)
-        stockout.plan.leave_out = True
-        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "it has not sold out"
-        stockout.plan.fired = True
-        assert others
-        for heard in ((), *((other,) for other in others), tuple(others)):
-            assert customer.settles_for(Heard(sold_out=heard)) is None, heard
-        telling: tuple[tuple[int | None, ...], ...] = ((missing,), (None,), (others[0], missing), (others[0], None))
-        for claimed in telling:
-            assert customer.settles_for(Heard(sold_out=claimed)) is not None, claimed
-        sitting.intent.leaves_stockouts = True
-        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "they leave it to the agent"
-        sitting.intent.leaves_stockouts = False
-        stockout.plan.is_settled = True
-        assert customer.settles_for(Heard(sold_out=(missing,))) is None, "they have decided"
+    met = 0
+    for seed in range(60):
+        sitting = sit(shop, 6, seed, ALL_SAID | {"p_oos": 0.7})
+        intent, customer = sitting.intent, sitting.customer
+        stockout, world = intent.stockout, intent.world
+        if not isinstance(stockout, ProductStockout):
+            continue
+        for row in shop.catalog.rows_of_category(stockout._coins.category).tolist():
+            world.show(row)
+        missing = stockout.missing(intent)
+        assert missing is None
+        stockout.sell(intent)
+        missing = stockout.missing(intent)
+        if missing is None:
+            continue
+        row = intent.goal.items[missing].row
+        for about in (About.UNWANTED, About.UNCLEAR, About.UNTRUE):
+            assert customer.settles_for(Heard(report=Report(about, (row,), (missing,)))) is None
+        assert customer.settles_for(Heard()) is None
+        assert customer.settles_for(Heard(report=Report(About.WANTED, (row,), (missing,)))) is not None
+        met += 1
+    assert met > 5
+
+
+# What makes a turn the customer's own (SPEC §2.3).
+
+
+def closed(sitting: Sitting, message: str = "", *, answer: Answer | None = None, **how: bool) -> bool:
+    """Close a turn and say whether it was the customer's own."""
+    turn = ClosedTurn(message, (), changed=how.pop("changed", False), answer=answer, **how)
+    heard = sitting.customer.hear(turn)
+    return sitting.customer.reply(turn, heard).is_customer_caused
+
+
+@pytest.mark.parametrize("has_calls", [False, True])
+def test_a_question_is_the_customers_turn_only_where_no_tool_was_called(shop: Shop, has_calls: bool) -> None:
+    sitting = sit(shop, 6, 1, ALL_SAID | {"p_missing": 1.0})
+    plural = sitting.intent.subjects[0].plural
+    assert closed(sitting, f"How many {plural} do you need?", has_calls=has_calls) is not has_calls
+
+
+@pytest.mark.parametrize("has_calls", [False, True])
+def test_a_changed_cart_that_is_confirmed_is_their_turn_whatever_was_called(shop: Shop, has_calls: bool) -> None:
+    sitting = sit(shop, 0, 1, ALL_SAID)
+    sitting.add(sitting.intent.goal.items[0])
+    assert closed(sitting, changed=True, has_calls=has_calls)
+
+
+@pytest.mark.parametrize("has_calls", [False, True])
+def test_a_proposal_that_is_confirmed_is_their_turn_only_where_no_tool_was_called(shop: Shop, has_calls: bool) -> None:
+    sitting = sit(shop, 0, 1, ALL_SAID)
+    sitting.add(sitting.intent.goal.items[0])
+    assert closed(sitting, "Is everything right?", has_calls=has_calls) is not has_calls
+
+
+def test_a_turn_without_calls_is_not_excused_by_a_stock_out(shop: Shop) -> None:
+    assert not closed(sit(shop, 3, 0, ALL_SAID), met_stockout=True)
 
 
 @pytest.mark.parametrize("d", [0, 6])

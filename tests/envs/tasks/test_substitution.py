@@ -17,11 +17,11 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fitting_now, most_fitting
 from ecom_rlve.envs.parts.scores import discount
-from ecom_rlve.envs.parts.solving import search_showing
 from ecom_rlve.envs.tasks.substitution.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.substitution.goal import COMPATIBILITY, SubstitutionGoal, similarity_weight
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.similarity import measures_of
+from ecom_rlve.envs.world.stockout import ProductCoins
 from ecom_rlve.models import Observation, Split
 
 Play = Callable[[Episode, Observation], dict[str, Any]]
@@ -54,7 +54,12 @@ def solve(episode: Episode, _: Observation) -> dict[str, Any]:
 
 
 def judged(intent: Intent[SubstitutionGoal], ids: list[str]) -> tuple[Any, bool]:
-    """Return the score, a fraction, which is compared with whole numbers too, and whether it is right."""
+    """Return the score of products that were shown, compared with whole numbers too, and whether it is right.
+
+    Ids of no product stay what they are.
+    """
+    catalog = intent.world.shop.catalog
+    intent.world.shown.update(dict.fromkeys(catalog.row_of(each) for each in ids if each != "nothing"))
     verdict = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=ids))
     assert verdict.output_ids == tuple(ids)
     return verdict.r_task, verdict.correct
@@ -90,9 +95,12 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
                 )
             assert all(is_satisfied(catalog, constraint, goal.original) for constraint in goal.wished)
             rows = all_satisfied(catalog, goal.required, np.array(family_of(shop, goal), dtype=np.int32))
-            assert [row for row in rows.tolist() if world.stock(row) > 0] == goal.fitting.tolist()
+            pool = np.array([row for row in rows.tolist() if world.stock(row) > 0], dtype=np.int32)
+            kind = catalog.category_of(goal.original).name
+            assert ProductCoins(world, kind).standing(pool).tolist() == goal.fitting.tolist()
             assert goal.original not in goal.fitting
-            assert len(goal.fitting) >= axes.k_rec
+            assert len(pool) >= max(axes.k_rec, 6 if d else 0)
+            assert len(goal.fitting) >= 1
             too_many += len(goal.fitting) > most_fitting(axes)
             assert ENVIRONMENT.gains_now(intent).best_rows(1) == [goal.wanted]
     assert too_many < 10
@@ -224,28 +232,37 @@ def test_odd_answers_are_scored(shop: Shop) -> None:
     assert judged(intent, ["nothing"] * 10_000) == (-1, False)
 
 
-@pytest.mark.parametrize("p_oos", [0.0, 1.0])
+@pytest.mark.parametrize("p_oos", [0.0, 0.6])
 def test_stock_outs(shop: Shop, p_oos: float) -> None:
+    """What has sold out is no answer any more, and what stays is all that counts."""
+    fallen = 0
     for seed in range(20):
         episode = start(shop, 6, seed, p_oos=p_oos, t_max=200)
         intent = episode.intent
         world, goal = intent.world, intent.goal
-        before, gone = best_ids(intent, world.axes.k_rec), set(world.sold_out)
-        unfit = [row for row in family_of(shop, goal) if row not in goal.fitting and world.stock(row) > 0]
-        assert intent.stockout is not None
-        for row in [*ENVIRONMENT.gains_now(intent).best_rows(4), *unfit[:4]]:
-            episode.step({"tool_calls": [{"name": "catalog_search", "args": search_showing(world, row)}]})
-            if intent.stockout.plan.fired:
-                break
-        assert intent.stockout.plan.fired
-        assert len(world.sold_out - gone) == 3
-        assert len(fitting_now(intent)) >= 1
-        assert (goal.wanted in world.sold_out) == (p_oos == 1.0)
-        if not p_oos:
-            assert judged(intent, before) == (1, True), "where the best stays, nothing is lost"
+        best, gone = best_ids(intent, world.axes.k_rec), set(world.sold_out)
+        for row in family_of(shop, goal):
+            world.show(row)
+        episode.conversation.sell()
+        fallen += len(world.sold_out - gone)
+        assert goal.fitting.tolist() == fitting_now(intent).tolist()
+        assert judged(intent, best) == (1, True)
+        pool = all_satisfied(shop.catalog, goal.required, np.array(sorted(world.sold_out), np.int32))
+        for row in pool.tolist():
+            assert judged(intent, [shop.catalog.ids[row], *best[1:]])[1] is False
         result = play(episode, solve).result
         assert result is not None
         assert (result.r_task, result.is_correct) == (1.0, True)
+    assert (fallen == 0) == (p_oos == 0)
+
+
+def test_a_product_that_was_never_shown_earns_nothing(shop: Shop) -> None:
+    for seed in range(20):
+        intent = start(shop, 3, seed).intent
+        best = best_ids(intent, intent.world.axes.k_rec)
+        unseen = ENVIRONMENT.verify(intent, RecommendationAnswer(done=True, recommended_product_ids=best))
+        assert (unseen.r_task, unseen.correct) == (-1, False)
+        assert judged(intent, best) == (1, True)
 
 
 def test_a_stock_out_the_agent_reports_is_no_news(shop: Shop) -> None:
@@ -264,6 +281,8 @@ def test_reactions_to_proposals(shop: Shop) -> None:
     for seed in range(30):
         episode = start(shop, 6, seed, p_noise=0.0, t_max=50)
         intent, customer = episode.intent, episode.customer
+        for row in family_of(shop, intent.goal):
+            intent.world.show(row)
         unfit = [row for row in family_of(shop, intent.goal) if row not in intent.goal.fitting][:3]
         unsaid = [slot for slot in intent.slots if slot not in customer._said]
         wrong = {"done": False, "recommended_product_ids": [ids[row] for row in unfit]}
@@ -299,7 +318,7 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
         base = start(shop, 6, seed)
         goal = base.goal_json()
         for axis, value in (
-            ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
+            ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("t_max", 20), ("top_k", 20),
             ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
             moved = start(shop, 6, seed, "turn", "train", **{axis: value})

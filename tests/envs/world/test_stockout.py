@@ -1,44 +1,32 @@
-"""Mid-dialogue stock-outs against the contract (SPEC §6): when, what, how many, and what may follow from them."""
+"""Mid-dialogue stock-outs against the contract (SPEC §6): what sells out, when, and what may follow from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from math import sqrt
 from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest, chi2_contingency, fisher_exact
 
-from ecom_rlve.envs.difficulty import axes_of
+from ecom_rlve.catalog.constraints import all_satisfied
+from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.errand import Intent, Stockout
+from ecom_rlve.envs.language.acts import ActKind
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.registry import environments
-from ecom_rlve.envs.tasks.cart.goal import WantedItem, items_at
+from ecom_rlve.envs.tasks.cart.goal import WantedItem
+from ecom_rlve.envs.tasks.cart.stockout import ProductStockout, VariantStockout
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.envs.world.stockout import StockoutPlan
+from ecom_rlve.envs.world.stockout import ProductCoins, standing_variants
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.evaluation.agents import make_expert, suites
-from ecom_rlve.evaluation.in_process import play
 from ecom_rlve.models import DomainCode, Observation, Termination
-from ecom_rlve.streams import stream
 
 Start = Callable[..., Episode]
-HIT = {"p_oos": 1.0, "p_missing": 0.0, "p_noise": 0.0, "eps_rank": 0.0}
-MISS = {**HIT, "p_oos": 0.0}
-ROOMY = {"t_max": 200, "b_tool": 6, "top_k": 200}
-
-
-def stockout_of(intent: Intent[Any]) -> Stockout[Any]:
-    """Return what may sell out; fails where nothing can."""
-    assert intent.stockout is not None
-    return intent.stockout
-
-
-def plan_of(episode: Episode) -> StockoutPlan:
-    """Return what is to sell out."""
-    plan = stockout_of(episode.intent).plan
-    assert plan is not None
-    return plan
+OFTEN = {"p_oos": 0.7, "p_missing": 0.0, "p_noise": 0.0, "eps_rank": 0.0, "t_max": 200.0, "b_tool": 6.0, "top_k": 200.0}
+SELLING_OUT = ("BUNDLE", "CART", "PD", "SUB")
+LEAVE_OUT_FROM = 6
+"""At lower difficulties two items are wanted or one, and none of them is left out."""
 
 
 def call(name: str, **args: Any) -> dict[str, Any]:
@@ -46,22 +34,9 @@ def call(name: str, **args: Any) -> dict[str, Any]:
     return {"name": name, "args": args}
 
 
-def target(episode: Episode) -> WantedItem:
-    """Return the wanted item that the plan is about."""
-    intent = episode.intent
-    item = intent.goal.items[plan_of(episode).item]
-    assert isinstance(item, WantedItem)
-    return item
-
-
-def noun(episode: Episode) -> str:
-    """Return what that item is called."""
-    return episode.intent.subjects[plan_of(episode).item].singular
-
-
 def product_id(episode: Episode, row: int) -> str:
     """Return a row's product id."""
-    return episode.intent.world.shop.catalog.ids[row]
+    return episode.world.shop.catalog.ids[row]
 
 
 def kind_of(world: World, row: int) -> str:
@@ -69,28 +44,98 @@ def kind_of(world: World, row: int) -> str:
     return world.shop.catalog.category_of(row).name
 
 
-def looking(episode: Episode) -> list[dict[str, Any]]:
-    """Return calls that show the target, others of its kind, and its variants."""
-    world, item = episode.intent.world, target(episode)
-    title = world.shop.catalog.titles[item.row]
-    searched = call("catalog_search", query=title, category=kind_of(world, item.row), limit=10)
-    return [searched, call("catalog_get_variants", product_id=product_id(episode, item.row))]
+def show(episode: Episode, rows: list[int]) -> None:
+    """Show products as a batch of searches does."""
+    for row in rows:
+        episode.world.show(row)
+    episode.conversation.sell()
 
 
-def fire(start: Start, kind: str, *, first: int = 0, difficulty: int = 6, **axes: float) -> Episode:
+def target(episode: Episode) -> WantedItem:
+    """Return the wanted item of whose kind products or variants sell out."""
+    item = episode.intent.goal.items[item_of(episode)]
+    assert isinstance(item, WantedItem)
+    return item
+
+
+def item_of(episode: Episode) -> int:
+    """Return that item's position."""
+    stockout = episode.intent.stockout
+    assert isinstance(stockout, ProductStockout | VariantStockout)
+    return stockout._item
+
+
+def noun(episode: Episode) -> str:
+    """Return what that item is called."""
+    return episode.intent.subjects[item_of(episode)].singular
+
+
+def title(episode: Episode, row: int) -> str:
+    """Return a product's title as its card shows it."""
+    return episode.world.title(row)
+
+
+def others(episode: Episode, row: int) -> list[int]:
+    """Return the other products of a kind, of which enough are in stock and the title is their own."""
+    world = episode.world
+    catalog = world.shop.catalog
+    rows = [other for other in catalog.rows_of_category(kind_of(world, row)).tolist() if other != row]
+    titles = [title(episode, other) for other in rows]
+    return [
+        other
+        for other, name in zip(rows, titles, strict=True)
+        if catalog.column("stock").values[other] >= 4 and titles.count(name) == 1 and name != title(episode, row)
+    ]
+
+
+def started_with(start: Start, kind: type[Any], *, leaves_out: bool = False, first: int = 0) -> Iterator[Episode]:
+    """Yield episodes at d = 6 in which the wanted thing sells out once it and others of its kind were shown."""
+    for seed in range(first, first + 300):
+        episode = start(6, seed, **OFTEN)
+        stockout = episode.intent.stockout
+        if isinstance(stockout, kind) and stockout._leave_out == leaves_out:
+            item = target(episode)
+            if isinstance(stockout, VariantStockout):
+                if item.variant is not None and item.variant not in standing_variants(episode.world, item.row):
+                    yield episode
+            elif item.row in stockout._coins.fallen and len(substitutes(episode)) >= 2:
+                yield episode
+
+
+def substitutes(episode: Episode) -> list[int]:
+    """Return products that stay and can take the wanted one's place."""
+    stockout, row = episode.intent.stockout, target(episode).row
+    assert isinstance(stockout, ProductStockout)
+    standing: list[int] = stockout._coins.standing(np.array(others(episode, row), dtype=np.int32)).tolist()
+    return standing
+
+
+def fire(episode: Episode) -> None:
+    """Let the wanted thing sell out: show what has to be shown."""
+    item, world = target(episode), episode.world
+    if isinstance(episode.intent.stockout, ProductStockout):
+        show(episode, [item.row, *substitutes(episode)[:2]])
+        assert item.row in world.sold_out
+    else:
+        episode.step({"tool_calls": [call("catalog_search", query=world.shop.catalog.titles[item.row], limit=1)]})
+        show(episode, [item.row])
+        episode.step({"tool_calls": [call("catalog_get_variants", product_id=product_id(episode, item.row))]})
+        assert item.variant is not None
+        assert item.variant.id in world.sold_out_variants
+
+
+def sold_out_wish(start: Start, kind: type[Any], **how: Any) -> Episode:
     """Return an episode in which the wanted thing has just sold out."""
-    for seed in range(first, first + 200):
-        episode = start(difficulty, seed, **{**HIT, **ROOMY, **axes})
-        if plan_of(episode).kind == kind and not plan_of(episode).leave_out:
-            episode.step({"tool_calls": looking(episode)})
-            if plan_of(episode).fired:
-                return episode
-    raise AssertionError(f"no {kind} sold out in 200 seeds")
+    episode = next(started_with(start, kind, **how))
+    fire(episode)
+    return episode
 
 
-def tell(episode: Episode, message: str = "The {noun} is sold out. What should I take instead?") -> Observation:
+def tell(episode: Episode, message: str = "{name} is sold out. What should I take instead?") -> Observation:
     """Report the stock-out."""
-    return episode.step({"assistant_message": message.format(noun=noun(episode))})
+    row = target(episode).row
+    words = message.format(name=title(episode, row), id=product_id(episode, row), noun=noun(episode))
+    return episode.step({"assistant_message": words})
 
 
 def finish(episode: Episode) -> Observation:
@@ -101,490 +146,440 @@ def finish(episode: Episode) -> Observation:
             return seen
 
 
-def wander(episode: Episode, seed: int) -> Any:
-    """Yield after each of many random turns of looking, adding and removing."""
-    rng = stream(seed, "wander")
-    world = episode.intent.world
-    wanted = [item for item in episode.intent.goal.items if item is not None]
-    for _ in range(14):
-        calls = []
-        for _ in range(int(rng.integers(1, 5))):
-            item = wanted[int(rng.integers(len(wanted)))]
-            shown = [*world.shown, item.row]
-            some = shown[int(rng.integers(len(shown)))]
-            category = kind_of(world, item.row)
-            calls.append(
-                (
-                    call("catalog_search", query="", category=category, limit=int(rng.integers(1, 6)),
-                         offset=int(rng.integers(0, 8))),
-                    call("catalog_search", query=world.shop.catalog.titles[item.row], limit=int(rng.integers(1, 4))),
-                    call("catalog_get_variants", product_id=product_id(episode, some)),
-                    call("cart_add", product_id=product_id(episode, some)),
-                    call("user_get_visit_history"),
-                    call("cart_remove", line_id=world.cart[0].line_id if world.cart else "none"),
-                )[int(rng.integers(6))]
-            )  # fmt: skip
-        before = (set(world.shown), set(world.variants_read), set(world.sold_out), set(world.sold_out_variants))
-        if episode.step({"tool_calls": calls}).done:
-            return
-        yield before
-
-
-def test_what_sells_out_is_three_shown_unheld_things_of_one_kind(start: Start) -> None:
-    """Whatever the agent does, in whatever order; the wanted thing is among them exactly where the plan hits."""
-    fired = {(kind, hits): 0 for kind in ("product", "variant") for hits in (False, True)}
-    for seed in range(240):
-        episode = start(3 * (seed % 5), seed, **{**(HIT if seed % 2 else MISS), **ROOMY})
-        world, plan = episode.intent.world, plan_of(episode)
-        wanted = {item.row: item for item in episode.intent.goal.items if item is not None}
-        for _, _, products, variants in wander(episode, seed):
-            gone, gone_variants = world.sold_out - products, world.sold_out_variants - variants
-            if not gone and not gone_variants:
-                assert plan.fired == bool(world.sold_out or world.sold_out_variants)
-                continue
-            assert plan.fired
-            assert not products
-            assert not variants
-            held = {line.row for line in world.cart}
-            if plan.kind == "product":
-                assert len(gone) == 3
-                assert not gone_variants
-                assert gone <= world.shown.keys()
-                assert not gone & held
-                assert len({kind_of(world, row) for row in gone}) == 1
-                assert (gone & wanted.keys()) == ({target(episode).row} if plan.hits else set())
-                same = [row for row in world.shown if kind_of(world, row) == kind_of(world, next(iter(gone)))]
-                assert len(same) >= 4, "the first four of a kind, one of them the fallback, have been shown"
-                if plan.hits:
-                    fallback = plan.fallback_row
-                    assert fallback in world.shown
-                    assert fallback not in world.sold_out | held | wanted.keys()
-                    assert world.stock(fallback) >= target(episode).quantity
-            else:
-                assert len(gone_variants) == 3
-                assert not gone
-                owner = [r for r in world.variants_read if {v.id for v in world.variants(r)} & gone_variants]
-                assert len(owner) == 1
-                assert owner[0] not in held
-                item = wanted.get(owner[0])
-                assert item is None or item.variant is None or (item.variant.id in gone_variants) == plan.hits
-                if plan.hits:
-                    assert item is target(episode)
-                    assert plan.fallback_variant is not None
-                    assert plan.fallback_variant in world.variants(owner[0])
-                    assert plan.fallback_variant.id not in world.sold_out_variants
-            fired[plan.kind, plan.hits] += 1
-    assert all(count > 10 for count in fired.values()), fired
-
-
-@pytest.mark.parametrize("kind", ["product", "variant"])
-def test_nothing_wanted_sells_out_once_it_is_in_the_cart(start: Start, kind: str) -> None:
-    met = 0
-    for seed in range(60):
-        episode = start(6, seed, **{**HIT, **ROOMY})
-        if plan_of(episode).kind != kind:
-            continue
-        met += 1
-        episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, target(episode).row))]})
-        for _ in range(3):
-            episode.step({"tool_calls": looking(episode)})
-        assert not plan_of(episode).fired
-    assert met > 10
-
-
-def test_what_is_added_in_the_batch_that_first_shows_it_is_safe(start: Start) -> None:
-    """The stock-out comes after the whole batch."""
-    for seed in range(40):
-        episode = start(6, seed, **{**HIT, **ROOMY})
-        added = call("cart_add", product_id=product_id(episode, target(episode).row))
-        seen = episode.step({"tool_calls": [*looking(episode), added]})
-        assert seen.tool_results[-1].error is None
-        assert not plan_of(episode).fired
-
-
-def test_a_product_sells_out_only_once_a_fallback_was_shown(start: Start) -> None:
-    met = 0
-    for seed in range(40):
-        episode = start(6, seed, **{**HIT, **ROOMY})
-        world, item = episode.intent.world, target(episode)
-        if plan_of(episode).kind != "product":
-            continue
-        query = {"query": world.shop.catalog.titles[item.row], "category": kind_of(world, item.row)}
-        for _ in range(2):
-            episode.step({"tool_calls": [call("catalog_search", **query, limit=3)]})
-            assert not plan_of(episode).fired
-        episode.step({"tool_calls": [call("catalog_search", **query, limit=10)]})
-        met += plan_of(episode).fired
-    assert met > 10
-
-
-@pytest.mark.parametrize("kind", ["product", "variant"])
-def test_reads_show_it_and_buying_is_refused(start: Start, kind: str) -> None:
-    episode = fire(start, kind)
-    world, item = episode.intent.world, target(episode)
-    args = {"product_id": product_id(episode, item.row)}
-    if item.variant is not None:
-        args["variant_id"] = item.variant.id
-    seen = episode.step({"tool_calls": [*looking(episode), call("cart_add", **args)]})
-    searched, listed, added = seen.tool_results
-    assert added.code is DomainCode.OUT_OF_STOCK
-    if kind == "product":
-        cards = {card["product_id"]: card for card in (searched.result or {})["results"]}
-        gone = {product_id(episode, row) for row in world.sold_out}
-        stock = world.shop.catalog.column("stock").values
-        never_there = {name for name in cards if stock[world.row_of(name)] == 0}
-        assert {name for name, card in cards.items() if not card["in_stock"]} == gone | never_there
-        assert args["product_id"] in gone
+def acceptable_rows(episode: Episode) -> tuple[str, list[int]]:
+    """Return the kind that sells out, and what of it could be wanted at the start, whether or not it sells out."""
+    intent, catalog = episode.intent, episode.world.shop.catalog
+    if intent.errand.about.id == "CART":
+        return kind_of(episode.world, target(episode).row), [target(episode).row]
+    assert isinstance(intent.stockout, ShelfStockout)
+    kind = intent.stockout.coins.category
+    if intent.errand.about.id == "BUNDLE":
+        wanted = next(need.wishes for need in intent.goal.needs if need.category == kind)
     else:
-        variants = (listed.result or {})["variants"]
-        assert {entry["variant_id"] for entry in variants if not entry["in_stock"]} == world.sold_out_variants
+        wanted = intent.goal.constraints if intent.errand.about.id == "PD" else intent.goal.required
+    rows = all_satisfied(catalog, wanted, catalog.rows_of_category(kind))
+    known = catalog.column("price").values[rows] > 0 if intent.errand.about.id == "BUNDLE" else True
+    standing = (catalog.column("stock").values[rows] > 0) & known
+    return kind, [row for row in rows[standing].tolist() if row not in episode.world.sold_out]
 
 
-@pytest.mark.parametrize("kind", ["product", "variant"])
-def test_the_goal_stays_where_nothing_was_told(start: Start, kind: str) -> None:
-    episode = fire(start, kind)
+# What sells out, in every environment.
+
+
+@pytest.mark.parametrize("env_id", SELLING_OUT)
+def test_nothing_sells_out_at_difficulty_zero(wide_shop: Shop, env_id: str) -> None:
+    for seed in range(30):
+        episode = Episode(wide_shop, EpisodeSpec(env_id, 0, seed), "easy")
+        before = set(episode.world.sold_out)
+        kind, _ = acceptable_rows(episode)
+        show(episode, wide_shop.catalog.rows_of_category(kind).tolist()[:60])
+        episode.world.variants_read.update(episode.world.shown)
+        episode.conversation.sell()
+        assert episode.world.sold_out == before
+        assert not episode.world.sold_out_variants
+
+
+def test_the_environments_in_which_things_sell_out_are_those_tested_here() -> None:
+    named = {env_id for env_id, each in environments().items() if "p_oos" in each.about.axes and not each.about.members}
+    assert named == set(SELLING_OUT)
+
+
+def check_no_difference(shop: Shop, env_id: str, d: int, least: int) -> None:
+    """Show products until ``least`` that were wanted have been shown; wanted ones sell out as often as others."""
+    wanted, unwanted = [], []
+    seed = lone = lone_wanted = 0
+    while len(wanted) < least:
+        episode = Episode(shop, EpisodeSpec(env_id, d, seed), "events")
+        seed += 1
+        if env_id == "CART" and not isinstance(episode.intent.stockout, ProductStockout):
+            continue
+        kind, fitting = acceptable_rows(episode)
+        rows = [row for row in shop.catalog.rows_of_category(kind).tolist() if row not in episode.world.sold_out]
+        strangers = [row for row in rows if row not in fitting]
+        if len(strangers) < 9:
+            continue
+        four = [fitting[seed % len(fitting)], *strangers[:3]]
+        show(episode, four + strangers[3:9])
+        gone = episode.world.sold_out
+        if env_id == "CART" and not gone:
+            # Nothing sells out before two that stay were shown.
+            continue
+        wanted.append(four[0] in gone)
+        unwanted += [row in gone for row in strangers[:9]]
+        left = [row for row in four if row not in gone]
+        lone += len(left) == 1
+        lone_wanted += left == four[:1]
+    share, base = sum(wanted) / len(wanted), sum(unwanted) / len(unwanted)
+    assert abs(share - base) <= 3 * sqrt(base * (1 - base) / len(wanted)), (share, base)
+    if lone >= 20:
+        assert lone_wanted / lone <= 0.25 + 3 * sqrt(0.25 * 0.75 / lone), (lone_wanted, lone)
+
+
+@pytest.mark.parametrize("env_id", SELLING_OUT)
+def test_a_wanted_thing_sells_out_as_often_as_others(wide_shop: Shop, env_id: str) -> None:
+    check_no_difference(wide_shop, env_id, 9, 150)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [3, 9, 12])
+@pytest.mark.parametrize("env_id", SELLING_OUT)
+def test_a_wanted_thing_sells_out_as_often_as_others_over_2000_events(wide_shop: Shop, env_id: str, d: int) -> None:
+    check_no_difference(wide_shop, env_id, d, 2000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("d", [3, 9, 12])
+def test_a_wanted_variant_sells_out_as_often_as_others_over_2000_events(start: Start, d: int) -> None:
+    wanted, unwanted, seed = [], [], 0
+    while len(wanted) < 2000:
+        episode = start(d, seed)
+        seed += 1
+        if not isinstance(episode.intent.stockout, VariantStockout) or target(episode).variant is None:
+            continue
+        item = target(episode)
+        show(episode, [item.row])
+        episode.world.variants_read.add(item.row)
+        episode.conversation.sell()
+        gone = episode.world.sold_out_variants
+        for variant in episode.world.variants(item.row):
+            (wanted if variant == item.variant else unwanted).append(variant.id in gone)
+    share, base = sum(wanted) / len(wanted), sum(unwanted) / len(unwanted)
+    assert abs(share - base) <= 3 * sqrt(base * (1 - base) / len(wanted)), (share, base)
+
+
+def test_coins_fall_as_often_as_the_axis_says_and_whatever_is_wanted(wide_shop: Shop) -> None:
+    kind = wide_shop.kinds(12)[0]
+    fallen = total = 0
+    for seed in range(100):
+        worlds = [
+            Episode(wide_shop, EpisodeSpec(env_id, 9, seed, axes=axes), "coins").world
+            for env_id, axes in (("CART", ()), ("CART", (("m", 2.0), ("p_missing", 1.0))))
+        ]
+        coins = [ProductCoins(world, kind).fallen.tolist() for world in worlds]
+        assert coins[0] == coins[1]
+        fallen, total = fallen + len(coins[0]), total + len(wide_shop.catalog.rows_of_category(kind))
+    assert abs(fallen / total - 0.45) < 3 * sqrt(0.45 * 0.55 / total)
+
+
+@pytest.mark.parametrize("env_id", ["PD", "SUB"])
+@pytest.mark.parametrize("d", [1, 6, 12])
+def test_six_products_are_acceptable_and_one_of_them_stays(wide_shop: Shop, env_id: str, d: int) -> None:
+    for seed in range(25):
+        episode = Episode(wide_shop, EpisodeSpec(env_id, d, seed), "six")
+        _, fitting = acceptable_rows(episode)
+        goal = episode.intent.goal
+        assert len(fitting) >= 6
+        assert 1 <= len(goal.fitting) <= len(fitting)
+        show(episode, fitting)
+        assert set(goal.fitting.tolist()) == set(fitting) - episode.world.sold_out
+        assert goal.wanted in goal.fitting
+
+
+def test_a_bundles_budget_is_met_by_the_cheapest_products_that_stay(wide_shop: Shop) -> None:
+    for seed in range(40):
+        episode = Episode(wide_shop, EpisodeSpec("BUNDLE", 12, seed), "bundle")
+        goal, prices = episode.intent.goal, wide_shop.catalog.column("price").values
+        kind, fitting = acceptable_rows(episode)
+        assert len(fitting) >= 6
+        show(episode, fitting)
+        standing = [row for row in fitting if row not in episode.world.sold_out]
+        need = next(need for need in goal.needs if need.category == kind)
+        assert prices[need.cheapest] == min(prices[row] for row in standing)
+        assert sum(int(prices[each.cheapest]) for each in goal.needs) <= goal.budget
+
+
+# When it sells out (CART).
+
+
+def test_no_product_sells_out_before_two_that_stay_were_shown(start: Start) -> None:
+    episodes = [next(started_with(start, ProductStockout, first=first)) for first in range(0, 200, 40)]
+    for episode in episodes:
+        item, (one, two, *_) = target(episode), substitutes(episode)
+        show(episode, [item.row, one])
+        assert not episode.world.sold_out
+        show(episode, [two])
+        assert item.row in episode.world.sold_out
+        assert not {one, two} & episode.world.sold_out
+
+
+@pytest.mark.parametrize("kind", [ProductStockout, VariantStockout])
+def test_what_is_in_the_cart_does_not_sell_out(start: Start, kind: type[Any]) -> None:
+    episode = next(started_with(start, kind))
+    item, world = target(episode), episode.world
+    show(episode, [item.row])
+    variant = {} if item.variant is None else {"variant_id": item.variant.id}
+    added = episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, item.row), **variant)]})
+    assert added.tool_results[0].error is None
+    show(episode, others(episode, item.row)[:20])
+    episode.step({"tool_calls": [call("catalog_get_variants", product_id=product_id(episode, item.row))]})
+    assert item.row not in world.sold_out
+    assert item.variant is None or item.variant.id not in world.sold_out_variants
+
+
+def test_nothing_sells_out_in_the_turn_of_the_final_answer(start: Start) -> None:
+    episode = next(started_with(start, ProductStockout))
+    search = call("catalog_search", query="", category=kind_of(episode.world, target(episode).row), limit=10)
+    seen = episode.step({"tool_calls": [search], "answer": {"done": True}})
+    assert seen.done
+    assert episode.world.shown
+    assert not episode.world.sold_out
+
+
+def test_a_right_answer_is_never_spoiled(start: Start) -> None:
+    for seed in range(30):
+        result = finish(start(6, seed, **OFTEN)).result
+        assert result is not None
+        assert result.termination is Termination.ANSWERED
+        assert result.is_correct
+        assert result.r_task == 1.0
+
+
+@pytest.mark.parametrize("kind", [ProductStockout, VariantStockout])
+def test_reads_show_it_and_buying_is_refused(start: Start, kind: type[Any]) -> None:
+    episode = sold_out_wish(start, kind)
+    world, item = episode.world, target(episode)
+    args = {"product_id": product_id(episode, item.row)}
+    if kind is VariantStockout:
+        assert item.variant is not None
+        args["variant_id"] = item.variant.id
+    added, listed = episode.step(
+        {"tool_calls": [call("cart_add", **args), call("catalog_get_variants", product_id=args["product_id"])]}
+    ).tool_results
+    assert added.code is DomainCode.OUT_OF_STOCK
+    variants = (listed.result or {})["variants"]
+    if kind is VariantStockout:
+        assert {each["variant_id"] for each in variants if not each["in_stock"]} == world.sold_out_variants
+    else:
+        assert not world.card(item.row)["in_stock"]
+        assert not any(each["in_stock"] for each in variants)
+
+
+# What the customer takes instead (CART).
+
+NAMED = (
+    "{name} is sold out. What should I take instead?",
+    "Sorry, {id} is out of stock.",
+    "{name} ({id}) is sold out.",
+)
+
+
+@pytest.mark.parametrize("words", NAMED)
+def test_told_by_title_or_id_the_customer_takes_another_product_that_was_shown(start: Start, words: str) -> None:
+    episode = sold_out_wish(start, ProductStockout)
+    before, caused = target(episode), episode.customer_caused
+    said = tell(episode, words).user_message
+    after = target(episode)
+    assert after.row in episode.world.shown
+    assert after.row not in episode.world.sold_out
+    assert (after.variant, after.quantity) == (None, before.quantity)
+    assert title(episode, after.row) in said
+    assert episode.customer_caused == caused + 1
+    show(episode, others(episode, before.row))
+    assert after.row not in episode.world.sold_out, "what was named as a fallback stays"
+    result = finish(episode).result
+    assert result is not None
+    assert result.is_correct
+
+
+def test_every_product_that_stays_and_was_shown_is_taken_now_and_then(wide_shop: Shop) -> None:
+    def start(d: int, seed: int, **axes: float) -> Episode:
+        return Episode(wide_shop, EpisodeSpec("CART", d, seed, axes=tuple(axes.items())), "fallback")
+
+    places = []
+    for episode in started_with(start, ProductStockout):
+        choices = substitutes(episode)[:4]
+        if len(choices) == 4:
+            show(episode, [target(episode).row, *choices])
+            tell(episode)
+            places.append(choices.index(target(episode).row))
+    assert len(places) >= 40
+    assert {places.count(place) > 2 for place in range(4)} == {True}, places
+
+
+@pytest.mark.parametrize("words", [*NAMED, "The {noun} is sold out. What should I take instead?"])
+def test_told_of_a_variant_the_customer_takes_another_that_stays(start: Start, words: str) -> None:
+    episode = sold_out_wish(start, VariantStockout)
+    before = target(episode)
+    said = tell(episode, words).user_message
+    after = target(episode)
+    assert after.row == before.row
+    assert after.variant is not None
+    assert after.variant != before.variant
+    assert after.variant in standing_variants(episode.world, after.row)
+    spelled = after.variant.value if isinstance(after.variant.value, str) else f"{after.variant.value:g}"
+    assert spelled.casefold() in said.casefold()
+    result = finish(episode).result
+    assert result is not None
+    assert result.is_correct
+
+
+def test_a_noun_names_the_only_product_of_its_kind_that_was_shown(start: Start) -> None:
+    episode = sold_out_wish(start, ProductStockout)
     goal = episode.goal_json()
-    for action in (
-        {"tool_calls": looking(episode)},
-        {"assistant_message": f"I found a nice {noun(episode)} for you."},
-        {"assistant_message": f"Is the {noun(episode)} sold out?"},
-        {"assistant_message": f"If the {noun(episode)} were sold out, would you take another?"},
-        {"assistant_message": f"The {noun(episode)} is not sold out."},
-        {"tool_calls": [call("ask_user", question=f"What should I take instead of the {noun(episode)}?")]},
+    asked = tell(episode, "The {noun} is sold out. What should I take instead?")
+    assert [act.kind for act in episode.acts] == [ActKind.CLARIFY]
+    assert asked.user_message
+    assert episode.goal_json() == goal
+    assert episode.customer_caused == 0
+
+
+def test_some_leave_it_out_where_two_or_more_remain(start: Start) -> None:
+    episode = sold_out_wish(start, ProductStockout, leaves_out=True)
+    at, before = item_of(episode), episode.intent.slots
+    tell(episode)
+    assert episode.intent.goal.items[at] is None
+    assert [slot for slot in episode.intent.slots if slot.item != at] == [slot for slot in before if slot.item != at]
+    assert not [slot for slot in episode.intent.slots if slot.item == at]
+    result = finish(episode).result
+    assert result is not None
+    assert result.is_correct
+    shares = {}
+    for d in (0, 5, LEAVE_OUT_FROM, 9):
+        drawn = [start(d, seed).intent.stockout for seed in range(80)]
+        shares[d] = sum(each._leave_out for each in drawn if isinstance(each, ProductStockout | VariantStockout)) / 80
+    assert (shares[0], shares[5]) == (0, 0)
+    assert 0.1 < shares[LEAVE_OUT_FROM] < 0.45
+    assert 0.1 < shares[9] < 0.45
+
+
+def test_of_the_old_wish_only_what_still_holds_can_be_asked_for(start: Start) -> None:
+    """Of another product the quantity, of another variant all else."""
+    for kind in (ProductStockout, VariantStockout):
+        episode = sold_out_wish(start, kind)
+        old = [slot for slot in episode.intent.slots if slot.item == item_of(episode)]
+        tell(episode)
+        now = [slot for slot in episode.intent.slots if slot.item == item_of(episode)]
+        if kind is ProductStockout:
+            assert [slot.name for slot in now] == ["quantity"]
+        else:
+            assert [slot.name for slot in now] == [slot.name for slot in old]
+            assert [slot.name for slot in now if slot not in old] == ["variant"]
+
+
+# What changes nothing.
+
+
+def customer_of(episode: Episode) -> Customer:
+    """Return the customer."""
+    return episode.customer
+
+
+@pytest.mark.parametrize("kind", [ProductStockout, VariantStockout])
+def test_the_goal_stays_where_nothing_was_told(start: Start, kind: type[Any]) -> None:
+    episode = sold_out_wish(start, kind)
+    goal, name = episode.goal_json(), title(episode, target(episode).row)
+    for words in (
+        f"I found {name} for you.",
+        f"Is {name} sold out?",
+        f"If {name} were sold out, would you take another?",
+        f"{name} is not sold out.",
+        f"What should I take instead of {name}?",
     ):
-        episode.step(action)
-        assert episode.goal_json() == goal, action
+        episode.step({"assistant_message": words})
+        assert episode.goal_json() == goal, words
     result = episode.step({"answer": {"done": True}}).result
     assert result is not None
     assert not result.is_correct
 
 
-@pytest.mark.parametrize("kind", ["product", "variant"])
-def test_told_of_it_the_customer_names_a_fallback_and_the_goal_becomes_that(start: Start, kind: str) -> None:
-    for first in range(0, 60, 6):
-        episode = fire(start, kind, first=first)
-        world, before, plan = episode.intent.world, target(episode), plan_of(episode)
-        others = [item for item in episode.intent.goal.items if item is not before]
-        said = tell(episode).user_message
-        after = target(episode)
-        assert [item for item in episode.intent.goal.items if item is not after] == others
-        assert after.quantity == before.quantity
-        if kind == "product":
-            assert after.row == plan.fallback_row != before.row
-            assert after.variant is None
-            assert str(world.shop.card(after.row)["title"]) in said
-        else:
-            assert after.row == before.row
-            assert after.variant == plan.fallback_variant != before.variant
-            assert after.variant is not None
-            spelled = after.variant.value if isinstance(after.variant.value, str) else f"{after.variant.value:g}"
-            assert spelled.casefold() in said.casefold()
+def test_a_true_report_about_something_unwanted_is_acknowledged_and_never_denied(start: Start) -> None:
+    """``cart_add`` said OUT_OF_STOCK; whichever product it was, the customer does not say that it is there."""
+    met = 0
+    for episode in started_with(start, ProductStockout):
+        show(episode, [*substitutes(episode)[:2], *others(episode, target(episode).row)[:20]])
+        gone = sorted(episode.world.sold_out - {target(episode).row})
+        if len(gone) < 4:
+            continue
+        goal, caused = episode.goal_json(), episode.customer_caused
+        replies = []
+        for row in gone[:4]:
+            refused = episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, row))]})
+            assert refused.tool_results[0].code is DomainCode.OUT_OF_STOCK
+            said = episode.step(
+                {"assistant_message": f"{title(episode, row)} ({product_id(episode, row)}) is sold out."}
+            )
+            replies.append([act.kind for act in episode.acts])
+            assert episode.goal_json() == goal
+        assert replies[:3] == [[ActKind.CONTINUE]] * 3
+        assert said.done, "the first is acknowledged, three more in a row are too many"
+        assert said.result is not None
+        assert said.result.termination is Termination.CUSTOMER_LEFT
+        assert episode.customer_caused <= caused + 1, "at most the first sight of a stock-out is excused"
+        met += 1
+        if met == 3:
+            break
+    assert met == 3
+
+
+def test_what_a_tool_called_too_few_is_not_denied(start: Start) -> None:
+    episode = next(started_with(start, ProductStockout))
+    row = substitutes(episode)[0]
+    show(episode, [row])
+    asked = call("cart_add", product_id=product_id(episode, row), quantity=1000)
+    assert episode.step({"tool_calls": [asked]}).tool_results[0].code is DomainCode.OUT_OF_STOCK
+    episode.step({"assistant_message": f"{title(episode, row)} is out of stock."})
+    assert [act.kind for act in episode.acts] == [ActKind.CONTINUE]
+
+
+def test_a_report_that_names_several_of_a_kind_is_unclear(start: Start) -> None:
+    episode = sold_out_wish(start, ProductStockout)
+    row, other = target(episode).row, substitutes(episode)[0]
+    goal = episode.goal_json()
+    episode.step({"assistant_message": f"{product_id(episode, row)} and {product_id(episode, other)} are sold out."})
+    assert [act.kind for act in episode.acts] == [ActKind.CLARIFY]
+    assert episode.goal_json() == goal
+    tell(episode)
+    assert episode.goal_json() != goal
+
+
+def test_another_variant_that_is_sold_out_is_none_of_theirs(start: Start) -> None:
+    for episode in started_with(start, VariantStockout):
+        fire(episode)
+        item, world = target(episode), episode.world
+        gone = [
+            each for each in world.variants(item.row) if each.id in world.sold_out_variants and each != item.variant
+        ]
+        if gone:
+            break
+    goal = episode.goal_json()
+    episode.step({"assistant_message": f"Variant {gone[0].id} of {product_id(episode, item.row)} is sold out."})
+    assert [act.kind for act in episode.acts] == [ActKind.CONTINUE]
+    assert episode.goal_json() == goal
+
+
+@pytest.mark.parametrize("words", ["{name} is sold out.", "Unfortunately {id} is no longer available."])
+@pytest.mark.parametrize("difficulty", [0, 3, 6, 9])
+def test_a_false_report_changes_nothing_and_is_denied(start: Start, words: str, difficulty: int) -> None:
+    for seed in range(8):
+        episode = start(difficulty, seed, **{**OFTEN, "p_oos": 0.0})
+        row, goal = target(episode).row, episode.goal_json()
+        show(episode, [row])
+        episode.step({"assistant_message": words.format(name=title(episode, row), id=product_id(episode, row))})
+        assert [act.kind for act in episode.acts] == [ActKind.STILL_THERE]
+        assert episode.goal_json() == goal
+        assert episode.customer_caused == 0
         result = finish(episode).result
         assert result is not None
         assert result.is_correct
-        assert result.r_task == 1.0
 
 
-def test_the_old_wish_no_longer_counts_after_the_fallback(start: Start) -> None:
-    episode = fire(start, "variant")
-    world, before = episode.intent.world, target(episode)
-    tell(episode)
-    after = target(episode)
-    first = next(v for v in world.variants(before.row) if v.id not in world.sold_out_variants and v != after.variant)
-    args = {"product_id": product_id(episode, before.row), "variant_id": first.id, "quantity": before.quantity}
-    said = episode.step({"tool_calls": [call("cart_add", **args)]}).user_message
-    assert after.variant is not None
-    assert str(after.variant.value).casefold() in said.casefold(), "the fallback was said, so it is named"
-
-
-@pytest.mark.parametrize("kind", ["product", "variant", "nothing"])
-def test_of_the_old_wish_only_what_still_holds_can_be_asked_for(start: Start, kind: str) -> None:
-    """Of another product the quantity, of another variant all else, and nothing of what is done without."""
-    for first in range(0, 30, 6):
-        episode = fire(start, "variant" if kind == "variant" else "product", first=first)
-        intent, plan = episode.intent, plan_of(episode)
-        at, before = plan.item, intent.slots
-        if kind == "nothing":
-            plan.leave_out = True
-        old = [slot for slot in before if slot.item == at]
-        assert len(old) > 1
-        tell(episode)
-        now = [slot for slot in intent.slots if slot.item == at]
-        assert [slot for slot in intent.slots if slot.item != at] == [slot for slot in before if slot.item != at]
-        if kind == "nothing":
-            assert not now
-        elif kind == "product":
-            assert now == [slot for slot in old if slot.name == "quantity"]
-            assert len(now) == 1
-        else:
-            assert [slot.name for slot in now] == [slot.name for slot in old]
-            changed = [slot for slot in now if slot not in old]
-            assert [slot.name for slot in changed] == ["variant"]
-            assert plan.fallback_variant is not None
-            assert changed[0].fact.constraint.value == plan.fallback_variant.value
-
-
-def test_leave_it_out_only_where_two_or_more_remain(start: Start) -> None:
-    left_out = dict.fromkeys(range(13), 0)
-    for d in left_out:
-        for seed in range(60):
-            episode = start(d, seed, **{**HIT, **ROOMY})
-            left_out[d] += plan_of(episode).leave_out
-            if plan_of(episode).leave_out:
-                assert items_at(d) >= 3
-    assert not sum(left_out[d] for d in range(6))
-    shares = [left_out[d] / 60 for d in range(6, 13)]
-    assert all(0.05 < share < 0.5 for share in shares), shares
-    for seed in range(200):
-        episode = start(9, seed, **{**HIT, **ROOMY})
-        if not plan_of(episode).leave_out:
-            continue
-        episode.step({"tool_calls": looking(episode)})
-        if plan_of(episode).fired:
-            tell(episode)
-            assert episode.intent.goal.items[plan_of(episode).item] is None
-            result = finish(episode).result
-            assert result is not None
-            assert result.is_correct
-            return
-    raise AssertionError("nobody left anything out")
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "The {noun} is sold out. What should I take instead?",
-        "Unfortunately the {noun} is no longer available.",
-        "Everything is sold out.",
-        "Bad news: out of stock!",
-    ],
-)
-@pytest.mark.parametrize("difficulty", [0, 3, 6, 9])
-def test_a_false_claim_changes_nothing(start: Start, claim: str, difficulty: int) -> None:
-    for seed in range(8):
-        for axes in (HIT, MISS):
-            episode = start(difficulty, seed, **{**axes, **ROOMY})
-            goal = episode.goal_json()
-            seen = episode.step({"assistant_message": claim.format(noun=noun(episode))})
-            assert seen.user_message
-            assert episode.goal_json() == goal
-            assert episode.customer_caused == 0
-            result = finish(episode).result
-            assert result is not None
-            assert result.is_correct
-
-
-def test_a_claim_about_another_item_changes_nothing(start: Start) -> None:
-    for first in range(0, 40, 4):
-        episode = fire(start, "product", first=first)
-        goal = episode.goal_json()
-        other = next(s for at, s in enumerate(episode.intent.subjects) if at != plan_of(episode).item)
-        episode.step({"assistant_message": f"The {other.singular} is sold out. What should I take instead?"})
-        assert episode.goal_json() == goal
-
-
-def test_a_second_claim_brings_no_second_fallback(start: Start) -> None:
-    episode = fire(start, "product")
-    tell(episode)
-    goal = episode.goal_json()
-    messages = [tell(episode).user_message for _ in range(2)]
-    assert episode.goal_json() == goal
+def test_a_second_report_brings_no_second_fallback_and_is_not_excused(start: Start) -> None:
+    episode = sold_out_wish(start, ProductStockout)
+    words = f"{title(episode, target(episode).row)} is sold out. What should I take instead?"
+    episode.step({"assistant_message": words})
+    goal, caused = episode.goal_json(), episode.customer_caused
+    messages = [episode.step({"assistant_message": words}).user_message for _ in range(2)]
     assert all(messages)
-    assert tell(episode).result is not None, "three claims in a row that were answered already"
+    assert episode.goal_json() == goal
+    assert episode.customer_caused == caused
+    assert episode.step({"assistant_message": words}).done, "three reports in a row that were answered already"
 
 
-def test_one_stock_out_is_excused(start: Start) -> None:
-    episode = fire(start, "product")
-    before = episode.customer_caused
-    tell(episode)
-    assert episode.customer_caused == before + 1
-    tell(episode)
-    assert episode.customer_caused == before + 1
-
-
-def test_a_stock_out_in_the_closing_turn_cannot_spoil_the_answer(start: Start) -> None:
-    for seed in range(30):
-        episode = start(6, seed, **{**HIT, **ROOMY})
-        wanted = [item for item in episode.intent.goal.items if item is not None]
-        while True:
-            action = episode.solve()
-            if "answer" in action:
-                break
-            episode.step(action)
-        assert len(wanted) >= 1
-        result = episode.step(action).result
-        assert result is not None
-        assert result.termination is Termination.ANSWERED
-        assert result.is_correct
-
-
-def test_after_a_fallback_a_refused_wish_does_not_stop_the_customer_from_confirming(start: Start) -> None:
-    """The wish that was refused is gone; the new one was said by the customer themselves."""
-    met = 0
-    for seed in range(200):
-        episode = start(2, seed, **{**HIT, **ROOMY, "p_missing": 1.0})
-        world, item = episode.intent.world, target(episode)
-        if item.variant is None or plan_of(episode).kind != "variant":
-            continue
-        name = product_id(episode, item.row)
-        wrong = next(variant for variant in world.variants(item.row) if variant != item.variant)
-        args = {"product_id": name, "variant_id": wrong.id, "quantity": item.quantity}
-        added = episode.step({"tool_calls": [call("cart_add", **args)]})
-        assert added.user_message, "the variant is refused"
-        line = world.cart[0].line_id
-        episode.step({"tool_calls": [call("cart_remove", line_id=line)]})
-        episode.step({"tool_calls": [call("catalog_get_variants", product_id=name)]})
-        assert plan_of(episode).fired
-        tell(episode)
-        after = target(episode)
-        assert after.variant is not None
-        caused = episode.customer_caused
-        episode.step(
-            {"tool_calls": [call("cart_add", product_id=name, variant_id=after.variant.id, quantity=after.quantity)]}
-        )
-        assert episode.customer_caused == caused + 1, "everything is right, nothing is left unsaid: it is confirmed"
-        met += 1
-    assert met
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("difficulty", [3, 6, 9, 12])
-def test_the_share_of_wanted_things_among_stock_outs_is_the_axis(start: Start, difficulty: int) -> None:
-    """Counted as drawn, over all episodes and over those in which something did sell out."""
-    drawn = fired = hit = 0
-    trials = 700
-    for seed in range(trials):
-        episode = start(difficulty, seed)
-        drawn += plan_of(episode).hits
-        episode.step({"tool_calls": looking(episode)})
-        fired += plan_of(episode).fired
-        hit += plan_of(episode).fired and plan_of(episode).hits
-    p_oos = min(0.5, 0.05 * difficulty)
-    assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
-    assert binomtest(hit, fired, p_oos).pvalue > 0.002, hit / fired
-    assert fired > trials / 2
-
-
-@pytest.mark.slow
-def test_where_in_the_results_something_sells_out_does_not_tell_that_it_is_wanted(start: Start) -> None:
-    """Of the unwanted things that go, none is nearer to the top in hits than in misses."""
-    ranks: dict[bool, list[int]] = {False: [], True: []}
-    for seed in range(900):
-        hits = bool(seed % 2)
-        episode = start(6, seed // 2, **{**(HIT if hits else MISS), **ROOMY})
-        if plan_of(episode).kind != "product":
-            continue
-        episode.step({"tool_calls": looking(episode)})
-        world = episode.intent.world
-        shown = [row for row in world.shown if row != target(episode).row]
-        ranks[hits] += [shown.index(row) for row in sorted(world.sold_out) if row in shown]
-    assert min(map(len, ranks.values())) > 100
-    table = [[sum(rank < 3 for rank in some), sum(rank >= 3 for rank in some)] for some in ranks.values()]
-    assert fisher_exact(np.array(table)).pvalue > 0.001, table
-
-
-def test_a_miss_takes_no_notice_of_the_goal(start: Start) -> None:
-    """A stock-out of unwanted things comes with the first kind that was shown often enough, wanted or not."""
-    met = 0
-    for seed in range(40):
-        episode = start(0, seed, **{**MISS, **ROOMY})
-        world, item = episode.intent.world, target(episode)
-        kinds = [kind for kind in world.shop.kinds(8) if kind != kind_of(world, item.row)]
-        other = kinds[seed % len(kinds)]
-        if plan_of(episode).kind != "product":
-            continue
-        episode.step({"tool_calls": [call("catalog_search", query="", category=other, limit=10)]})
-        assert plan_of(episode).fired
-        assert {kind_of(world, row) for row in world.sold_out} == {other}
-        met += 1
-    assert met > 20
-
-
-@pytest.mark.slow
-def test_which_variants_sell_out_in_a_miss_does_not_tell_a_wanted_product(start: Start) -> None:
-    """In a wanted product and in any other, each place of the list goes as often."""
-    places: dict[bool, list[int]] = {False: [0] * 6, True: [0] * 6}
-    for seed in range(1600):
-        episode = start(6, seed // 2, **{**MISS, **ROOMY})
-        world, item = episode.intent.world, target(episode)
-        if plan_of(episode).kind != "variant" or item.variant is None:
-            continue
-        row = item.row if seed % 2 else (item.row + 1) % world.shop.catalog.size
-        searched = call("catalog_search", query=world.shop.catalog.titles[row], category=kind_of(world, row), limit=10)
-        episode.step({"tool_calls": [searched, call("catalog_get_variants", product_id=product_id(episode, row))]})
-        for at, variant in enumerate(world.variants(row)[:6]):
-            places[bool(seed % 2)][at] += variant.id in world.sold_out_variants
-    assert min(map(sum, places.values())) > 300, places
-    assert chi2_contingency(list(places.values())).pvalue > 0.001, places
-
-
-@pytest.mark.parametrize("axes", [HIT, MISS])
-def test_where_any_variant_counts_the_one_taken_unasked_can_be_bought(start: Start, axes: dict[str, float]) -> None:
-    bought = 0
-    for seed in range(60):
-        episode = start(3, seed, **{**axes, **ROOMY})
-        world = episode.intent.world
-        free = [item for item in episode.intent.goal.items if item is not None and item.variant is None]
-        for item in free:
-            query = call("catalog_search", query=world.shop.catalog.titles[item.row], limit=2)
-            episode.step(
-                {"tool_calls": [query, call("catalog_get_variants", product_id=product_id(episode, item.row))]}
-            )
-            if item.row not in world.sold_out:
-                seen = episode.step({"tool_calls": [call("cart_add", product_id=product_id(episode, item.row))]})
-                assert seen.tool_results[0].error is None
-                bought += 1
-    assert bought >= 24
-
-
-# Every environment in which things sell out, as an honest agent meets it.
-
-SELLING_OUT = [
-    env_id
-    for env_id, each in environments().items()
-    if "p_oos" in each.about.axes and not each.about.members and env_id in suites()
-]
-
-
-def happened(shop: Shop, env_id: str, d: int, seed: int) -> tuple[bool, bool]:
-    """Play the expert; returns whether a wanted thing was to sell out, and whether anything did."""
-    episode = Episode(shop, EpisodeSpec(env_id, d, seed), "expert")
-    play(episode, make_expert(env_id))
-    plan = stockout_of(episode.intent).plan
-    assert plan is not None
-    return plan.hits, plan.fired
-
-
-def check_stockouts(shop: Shop, env_id: str, d: int, trials: int) -> None:
-    """Print the share of episodes in which a wanted thing did sell out, and hold it to the axis."""
-    met = [happened(shop, env_id, d, seed) for seed in range(trials)]
-    drawn, fired = sum(hits for hits, _ in met), sum(fires for _, fires in met)
-    hit = sum(hits and fires for hits, fires in met)
-    p_oos = axes_of(d).p_oos
-    print(
-        f"\n{env_id} d={d}: stated {p_oos:.2f}, drawn {drawn / trials:.3f}, happened {hit / trials:.3f}, "
-        f"something sold out in {fired / trials:.3f}"
-    )
-    assert binomtest(drawn, trials, p_oos).pvalue > 0.002, drawn / trials
-    if env_id == "BUNDLE":
-        # Nothing sells out before four of a kind were shown, one of them a substitute within the budget: whoever
-        # searches with every requirement sees fewer, and meets about half of what is stated at d = 9 and beyond.
-        assert fired >= 0.6 * trials
-        assert hit >= 0.35 * drawn
-        return
-    assert fired >= 0.85 * trials
-    assert hit >= 0.75 * drawn
-    assert binomtest(hit, fired, p_oos).pvalue > 0.002, hit / fired
-
-
-@pytest.mark.parametrize("env_id", SELLING_OUT)
-def test_an_honest_agent_meets_stock_outs(wide_shop: Shop, env_id: str) -> None:
-    check_stockouts(wide_shop, env_id, 9, 12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("d", [6, 9, 12])
-@pytest.mark.parametrize("env_id", SELLING_OUT)
-def test_an_honest_agent_meets_as_many_stock_outs_as_stated(wide_shop: Shop, env_id: str, d: int) -> None:
-    """Happened, not planned: 300 episodes of the expert."""
-    check_stockouts(wide_shop, env_id, d, 300)
+def test_a_report_excuses_no_tool_calls(start: Start) -> None:
+    """What is called in the same turn is the agent's work (SPEC §2.3)."""
+    episode = sold_out_wish(start, ProductStockout)
+    caused = episode.customer_caused
+    words = f"{title(episode, target(episode).row)} is sold out. What should I take instead?"
+    episode.step({"assistant_message": words, "tool_calls": [call("cart_view")]})
+    assert [act.kind for act in episode.acts] == [ActKind.STOCKOUT_FALLBACK]
+    assert episode.customer_caused == caused

@@ -26,7 +26,7 @@ from ecom_rlve.envs.customer.voice import Utterance
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
-from ecom_rlve.envs.language.phrases import forms_of, spellings
+from ecom_rlve.envs.language.phrases import LABELS, forms_of, spellings
 from ecom_rlve.envs.language.templates import bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
@@ -472,7 +472,9 @@ def test_explanations_name_no_unsaid_value(sayings: list[Any]) -> None:
             found = check(text)
             if found is None:
                 continue
-            told = f"{said.utterance.acts} {said.utterance.template_text} {text}".casefold()
+            facts = [fact for act in said.utterance.acts for mention in act.mentions for fact in mention.facts]
+            labels = [LABELS.get(fact.constraint.attribute, "") for fact in facts]
+            told = f"{said.utterance.acts} {said.utterance.template_text} {labels} {text}".casefold()
             for slot in said.unsaid:
                 value = spellings(slot.fact)[0].casefold()
                 if value not in told:
