@@ -145,14 +145,18 @@ def sayable(name: str, value: float, *, up: bool) -> float:
 
 
 def widened(
-    products: Columns, constraints: Sequence[Constraint], among: NDArray[np.bool_], enough: int, alternatives: int = MOST_ALTERNATIVES
+    products: Columns,
+    constraints: Sequence[Constraint],
+    among: NDArray[np.bool_],
+    enough: int,
+    alternatives: int = MOST_ALTERNATIVES,
 ) -> tuple[tuple[Constraint, ...], Places]:
     """Widen constraints until ``enough`` products meet them or no further one can; return them and who meets them.
 
     Only products with ``among`` true count. The nearest product is let in, one after another: bounds move to it, and
-    equalities get up to so many ``alternatives``: "A or B". The distance is 1 for each word that must be added, and for each bound the share of the
-    products' range by which it must move. Ties go to the earlier product. A scan of the columns is cheap, so distances
-    are computed only if too few products meet the constraints as they are.
+    equalities get up to so many ``alternatives``: "A or B". The distance is 1 for each word that must be added, and for
+    each bound the share of the products' range by which it must move. Ties go to the earlier product. A scan of the
+    columns is cheap, so distances are computed only if too few products meet the constraints as they are.
     """
     stated, places = list(constraints), np.flatnonzero(among)
     if len(places) > _FEW:

@@ -156,5 +156,7 @@ class RecommendingExpert(ScriptedExpert):
         doubtful = self._shelf.may_have_sold_out(self._ranked(), self._picks)
         if len(doubtful) <= self._budget:
             return [self._shelf.look_at(product_id) for product_id in doubtful]
-        looks = [(search, look) for search in self._searches() for look in self._shelf.again(search, self._first_sort())]
+        looks = [
+            (search, look) for search in self._searches() for look in self._shelf.again(search, self._first_sort())
+        ]
         return [self._shelf.call(*look) for look in looks] + [self._shelf.look_at(each) for each in doubtful]

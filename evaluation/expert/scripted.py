@@ -77,7 +77,11 @@ class ScriptedExpert(ABC):
         move = self._decide(room, seen.turns_left)
         self._most = max(self._most, seen.tool_calls_left)
         is_fresh = seen.tool_calls_left == self._most
-        if move.topics and is_fresh and (move.is_sure or (self._is_piecemeal and all(each.name for each in move.topics))):
+        if (
+            move.topics
+            and is_fresh
+            and (move.is_sure or (self._is_piecemeal and all(each.name for each in move.topics)))
+        ):
             # The customer's turn, as long as it holds no calls (SPEC §2.3).
             move = Move(topics=move.topics)
         elif move.topics and self._is_piecemeal and not seen.tool_calls_left:

@@ -191,7 +191,7 @@ class CartExpert(ScriptedExpert):
         return topics
 
     def _descriptions(self, vague: list[Wanted]) -> list[Topic]:
-        """Return how to ask what items should be like, of which this was never asked: each is then described at once."""
+        """Return how to ask what an item should be like of which this was never asked: it is then described at once."""
         if self._is_piecemeal:
             # Such a question is the agent's turn, and a tool at a time the calls beside it would be others.
             return []

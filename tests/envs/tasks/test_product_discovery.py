@@ -277,12 +277,12 @@ def test_axes_are_live_and_separate(shop: Shop) -> None:
         goal = base.goal_json()
         goal.pop("recommended_product_ids")
         for axis, value in (
-            ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("p_oos", 1.0), ("t_max", 20), ("top_k", 20),
+            ("p_missing", 0.0), ("p_noise", 0.1), ("eps_rank", 0.4), ("t_max", 20), ("top_k", 20),
             ("k_rec", 2), ("p_switch", 1.0), ("h_orders", 5), ("b_branch", 5),
         ):  # fmt: skip
             moved = start(shop, 6, seed, "turn", **{axis: value})
             other = moved.goal_json()
-            k = 2 if axis == "k_rec" else min(5, len(base.intent.goal.fitting))
+            k = min(2 if axis == "k_rec" else 5, len(base.intent.goal.fitting))
             assert len(other.pop("recommended_product_ids")) == k
             assert other == goal, axis
             assert (moved.opening.user_message == base.opening.user_message) or axis in ("p_missing", "p_noise")
