@@ -472,6 +472,23 @@ def test_a_proposal_is_judged_as_the_errand_judges_it(store: Shop, name: str) ->
     assert not episode.done
 
 
+def test_a_proposal_under_another_name_is_judged_as_the_errand_judges_it(store: Shop) -> None:
+    """The customer looks at the products; what the agent calls its proposal matters to the final answer alone."""
+    episode = starting_with(store, "PD", 0, p_switch=0.0, p_missing=0.0)
+    action = solution(episode)
+    while not action.get("answer"):
+        episode.step(action)
+        action = solution(episode)
+    left, named = episode.turns_left, {**action["answer"], "done": False, "intent": "BUNDLE"}
+    confirmed = episode.step({"answer": named})
+    assert (confirmed.turns_left, confirmed.done) == (left, False), confirmed.user_message
+    ignored = episode.step({"answer": {"done": False, "intent": "STATUS"}})
+    assert (ignored.turns_left, ignored.done) == (left - 1, False), ignored.user_message
+    missed = settle(episode, {**action["answer"], "intent": "BUNDLE"})
+    assert missed.verdict is not None
+    assert missed.verdict.r_task == -1
+
+
 # --- Words ------------------------------------------------------------------------------------------------------------
 
 
