@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+# Its former name, in the newest release and in one that trainers still pin.
+OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
 LLM := $(VENV)/llm
@@ -50,8 +52,8 @@ test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the cli
 	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
-test-openenv: $(INSTALLED) $(OPENENV_INSTALLED)  ## the stock OpenEnv tools and client against this package
-	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin
+test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools and clients
+	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin $(OPENENV_CORES:=/bin)
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
@@ -100,6 +102,11 @@ $(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
 $(OPENENV_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(OPENENV)
 	$(OPENENV)/bin/python -m pip install --quiet openenv==0.10.0
+	touch $@
+
+$(VENV)/openenv-core-%/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet openenv-core==$*
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.

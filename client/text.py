@@ -78,4 +78,5 @@ def _type_name(schema: dict[str, Any]) -> str:
         return "|".join(_type_name(option) for option in schema["anyOf"] if option.get("type") != "null")
     if schema.get("type") == "array":
         return f"[{_type_name(schema.get('items', {}))}]"
-    return str(schema.get("type", "any"))
+    kind = schema.get("type", "any")
+    return "|".join(kind) if isinstance(kind, list) else str(kind)

@@ -45,10 +45,14 @@ class About:
         """The tools that the agent may call, by name."""
         return {name: TOOLS[name] for name in self.tool_names}
 
-    @property
+    @cached_property
     def answer_schema(self) -> dict[str, Any]:
-        """The JSON schema of the answer."""
-        return flat_schema(self.answer)
+        """The JSON schema of the answer: a closed object, or under ``anyOf`` one for each intent it may name.
+
+        Callers must not modify it.
+        """
+        forms = [flat_schema(form) for form in self.answer.forms()]
+        return forms[0] if len(forms) == 1 else {"type": "object", "anyOf": forms}
 
     def chance(self, d: int) -> float:
         """Return the probability that a choice without reading the customer is right at difficulty ``d``."""

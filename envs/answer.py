@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
 from pydantic import ConfigDict
 
@@ -18,6 +19,16 @@ class Answer(ReadsNumbers):
 
     done: bool
     """True submits; false proposes."""
+
+    @classmethod
+    def forms(cls) -> tuple[type[Answer], ...]:
+        """Return the models that an answer may have: this one, or one for each intent that it may name (JOURNEY)."""
+        return (cls,)
+
+    @classmethod
+    def read(cls, fields: Mapping[str, Any]) -> Answer:
+        """Return the answer with these fields; raises ``ValidationError`` if it has none of the forms."""
+        return cls.model_validate(fields)
 
     def names(self, env_id: str) -> bool:  # noqa: ARG002 - every implementation gets it, this one decides without
         """Tell whether this answers an intent of the environment: always, unless the answer names one (JOURNEY)."""

@@ -14,6 +14,7 @@ from describing import described
 from exchanges import transcript
 from played_episodes import Play
 
+from ecom_rlve.envs.about import About
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
@@ -130,11 +131,22 @@ def by_hand(shown: Shown) -> str:
 
 def at_a_glance(env_id: str) -> str:
     """Return an environment's tools and answer fields."""
-    found = environments()[env_id]
-    fields = [name for name in found.about.answer_schema["properties"] if name != "done"]
-    tools = ", ".join(f"`{name}`" for name in found.about.tool_names)
-    given = ", ".join(f"`{name}`" for name in fields) or "nothing: the cart is the answer"
-    return f"**Tools** ([reference](tools.md)): {tools}.\n\n**Answer**, beside `done`: {given}."
+    about = environments()[env_id].about
+    tools = ", ".join(f"`{name}`" for name in about.tool_names)
+    return f"**Tools** ([reference](tools.md)): {tools}.\n\n{_answer(about)}"
+
+
+def _answer(about: About) -> str:
+    if not about.members:
+        return f"**Answer**, beside `done`: {_fields(about.answer_schema)}."
+    forms = {form["properties"]["intent"]["enum"][0]: _fields(form) for form in about.answer_schema["anyOf"]}
+    listed = "; ".join(f"{intent}: {fields}" for intent, fields in forms.items())
+    return f"**Answer**, beside `done` and `intent`: the fields of the errand's own answer, no others. {listed}."
+
+
+def _fields(schema: Mapping[str, Any]) -> str:
+    names = [name for name in schema["properties"] if name not in ("done", "intent")]
+    return ", ".join(f"`{name}`" for name in names) or "nothing: the cart is the answer"
 
 
 def environment_blocks(http: httpx.Client, shop: Shop) -> dict[str, str]:

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 from math import inf, isfinite, nan
 from typing import Any, Protocol
 
+from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.errors import EnvironmentFaultError
+from ecom_rlve.envs.tools.tool import flat_schema
 from ecom_rlve.models import Termination
 
 _SCALARS = {"string", "number", "integer", "boolean"}
@@ -26,14 +28,23 @@ class Solved(Protocol):
 
 
 def check_schema(environment: Environment) -> None:
-    """Require a flat JSON schema with every field of the answer: scalars, enums, lists of scalars."""
-    schema, where = environment.about.answer_schema, f"{environment.about.id}: the answer schema"
+    """Require JSON schemas with every field of the answer's forms, each flat: scalars, enums, lists of scalars."""
+    about = environment.about
+    schema, forms = about.answer_schema, about.answer.forms()
     json.dumps(schema, allow_nan=False)
-    fields = schema["properties"]
-    if set(fields) != set(environment.about.answer.model_fields) or "done" not in fields:
+    schemas = schema.get("anyOf", [schema])
+    if schema["type"] != "object" or len(schemas) != len(forms):
         raise EnvironmentFaultError(
-            f"{where} has {sorted(fields)}, the answer {sorted(environment.about.answer.model_fields)}"
+            f"{about.id}: the answer schema must be an object with {len(forms)} forms: {schema}"
         )
+    for form, each in zip(forms, schemas, strict=True):
+        _check_form(f"{about.id}: the schema of {form.__name__}", form, each)
+
+
+def _check_form(where: str, form: type[Answer], schema: dict[str, Any]) -> None:
+    fields = schema["properties"]
+    if set(fields) != set(form.model_fields) or "done" not in fields:
+        raise EnvironmentFaultError(f"{where} has {sorted(fields)}, the answer {sorted(form.model_fields)}")
     if schema["type"] != "object" or schema["additionalProperties"] is not False:
         raise EnvironmentFaultError(f"{where} must be a closed object")
     for name, field in fields.items():
@@ -62,7 +73,8 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
     try:
         seen = episode.step({"answer": answer})
         if not seen.done and not answer["done"]:
-            seen = episode.step({"answer": {"done": True, **dict.fromkeys(_required(episode), "x")}})
+            form = episode.environment.about.answer.forms()[0]
+            seen = episode.step({"answer": {"done": True, **_least(form, "x")}})
     except Exception as error:
         raise EnvironmentFaultError(f"{where} raises {error!r}") from error
     result = seen.result
@@ -77,26 +89,26 @@ def _check_score(episode: Episode, answer: dict[str, Any]) -> None:
         raise EnvironmentFaultError(f"{where} is correct, though nothing was done")
 
 
-def _required(episode: Episode) -> list[str]:
-    return [
-        name
-        for name, field in episode.environment.about.answer.model_fields.items()
-        if field.is_required() and name != "done"
-    ]
+def _least(form: type[Answer], word: str) -> dict[str, Any]:
+    """Return the fields that a form requires beside ``done``, a word in each but those that take one value alone."""
+    schema = flat_schema(form)
+    enums = {name: field.get("enum", ()) for name, field in schema["properties"].items()}
+    return {name: enums[name][0] if len(enums[name]) == 1 else word for name in schema["required"] if name != "done"}
 
 
 def _bad_answers(episode: Episode) -> Iterator[dict[str, Any]]:
     world = episode.intent.world
     ids = world.shop.catalog.ids
     foreign = [str(ids[at * len(ids) // 7]) for at in range(7)]
-    base = dict.fromkeys(_required(episode), episode.environment.about.id)
-    yield base
-    yield {**base, "no_such_field": 1}
     values: list[Any] = [
         nan, inf, -inf, 1e308, -5, -0.01, 0, 10**400, True, None, "", "none of this world", "x" * 100_000, "NaN",
         "-5", "2025-02-31", [], [""], ["none"], foreign, foreign[:1] * 3, [None], [1], [[]], {}, {"a": 1},
         [str(at) for at in range(_MANY)], [str(ids[at % len(ids)]) for at in range(_MANY)],
     ]  # fmt: skip
-    for name in episode.environment.about.answer.model_fields:
-        if name != "done":
-            yield from ({**base, name: value} for value in values)
+    for form in episode.environment.about.answer.forms():
+        base = _least(form, episode.environment.about.id)
+        yield base
+        yield {**base, "no_such_field": 1}
+        for name in form.model_fields:
+            if name != "done":
+                yield from ({**base, name: value} for value in values)

@@ -157,7 +157,7 @@ def _answer(raw: Any, grammar: Grammar) -> Answer | None:
     if not isinstance(raw, dict):
         raise FormatFailureError("answer must be an object", FormatFault.ANSWER)
     try:
-        return grammar.answer.model_validate(raw)
+        return grammar.answer.read(raw)
     except ValidationError as error:
         raise FormatFailureError(f"answer: {_first(error)}", FormatFault.ANSWER) from None
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
+from ecom_rlve.envs.episode.submission import submit_tool
 from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
 from ecom_rlve.models import EVERYTHING, Style
 
@@ -71,19 +72,5 @@ def tool_schemas(environment: Environment, style: Style) -> list[dict[str, Any]]
     """Return the OpenAI function schemas of the environment's tools; callers must not modify them."""
     schemas = [tool.schema for tool in environment.about.tools.values()]
     if style == "tool":
-        schemas.append(
-            {
-                "type": "function",
-                "function": {
-                    "name": SUBMIT_ANSWER,
-                    "description": "Submit the final answer; ends the episode.",
-                    "parameters": _without_done(environment.about.answer_schema),
-                },
-            }
-        )
+        schemas.append(submit_tool(environment.about))
     return schemas
-
-
-def _without_done(schema: dict[str, Any]) -> dict[str, Any]:
-    properties = {name: field for name, field in schema["properties"].items() if name != "done"}
-    return {**schema, "properties": properties, "required": [name for name in schema["required"] if name != "done"]}

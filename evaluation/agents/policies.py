@@ -108,16 +108,18 @@ def blind_policies(info: EnvironmentInfo, suite: Suite | None) -> dict[str, Blin
 def in_turn(members: Mapping[str, Policies]) -> dict[str, Maker]:
     """Return the empty policies of a journey through the errands of its members.
 
-    Each settles one errand after another, and takes them for those of the members in turn, whatever they are. Where a
-    member has no policy of the name, its errand is treated in the way of one that has.
+    Each settles one errand after another, and takes them for those of the members in turn, whatever they are: of the
+    members that have a policy of the name, for no other member takes its answers.
     """
     names = dict.fromkeys(name for each in members.values() for name in each.empty)
-    return {name: _in_turn({env_id: each.empty.get(name) for env_id, each in members.items()}) for name in names}
+    return {
+        name: _in_turn({env_id: each.empty[name] for env_id, each in members.items() if name in each.empty})
+        for name in names
+    }
 
 
-def _in_turn(ways: Mapping[str, Maker | None]) -> Maker:
-    some = next(way for way in ways.values() if way is not None)
-    return lambda rng: idle.NamingIntents(lambda intent: (ways[intent] or some)(rng), list(ways))
+def _in_turn(ways: Mapping[str, Maker]) -> Maker:
+    return lambda rng: idle.NamingIntents(lambda intent: ways[intent](rng), list(ways))
 
 
 def constants(schema: Mapping[str, Any], *, only_required: bool = False) -> dict[str, Any]:

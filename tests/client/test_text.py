@@ -39,6 +39,7 @@ SEARCH = {
                 "sort": {"enum": ["relevance", "price_asc"]},
                 "ids": {"type": "array", "items": {"type": "string"}},
                 "brand": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                "value": {"type": ["number", "string"]},
                 "x": {},
             },
             "required": ["query"],
@@ -57,7 +58,7 @@ def test_the_first_text_holds_the_brief_the_tools_the_date_and_the_customer() ->
 def test_a_signature_tells_types_choices_and_what_may_be_left_out() -> None:
     assert signature(SEARCH) == (
         "catalog_search(query: string, limit?: integer, sort?: relevance|price_asc, ids?: [string], brand?: string,"
-        " x?: any) - Search."
+        " value?: number|string, x?: any) - Search."
     )
 
 

@@ -107,8 +107,8 @@ def errs(episode: Episode) -> Iterator[dict[str, Any]]:
             yield {"tool_calls": [{"name": name, "args": args}, {"name": "ask_user", "args": {"question": "Why?"}}]}
     for message in MISTAKES:
         yield {"assistant_message": message}
-    answer: dict[str, Any] = {"intent": "CART"} if environment.about.members else {}
-    if "recommended_product_ids" in environment.about.answer.model_fields:
+    answer: dict[str, Any] = {"intent": "PD"} if environment.about.members else {}
+    if any("recommended_product_ids" in form.model_fields for form in environment.about.answer.forms()):
         shown = sorted(episode.intent.world.shown_ids())
         answer["recommended_product_ids"] = [*shown[:3], "nothing"]
     yield {"answer": {**answer, "done": False}}

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from types import SimpleNamespace
 
 import pytest
 
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation import climb as climb_module
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.climb import Climb, climb, markdown
 from ecom_rlve.evaluation.line_chart import charts
@@ -35,6 +37,15 @@ def test_the_frontier_stays_where_the_agent_is_wrong(shop: Shop) -> None:
     played = climb(shop, STATUS, "decline", 36)
     assert played == Climb("STATUS", (0,) * 36, 0)
     assert played.reached(1) is None
+
+
+def test_a_journey_climbs_by_the_share_of_its_errands(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though hardly any journey is right as a whole."""
+    monkeypatch.setattr(climb_module, "play", lambda *_: SimpleNamespace(is_correct=False, correct_share=0.95))
+    played = climb(shop, policies_of("JOURNEY", LISTED), "expert", 40)
+    assert (played.frontier[-1], played.correct) == (1, 0)
+    monkeypatch.setattr(climb_module, "play", lambda *_: SimpleNamespace(is_correct=False, correct_share=0.5))
+    assert climb(shop, policies_of("JOURNEY", LISTED), "expert", 40).frontier[-1] == 0
 
 
 def test_the_table_names_the_episode_at_which_a_level_was_reached() -> None:

@@ -1,7 +1,8 @@
-"""Hold the package against the stock OpenEnv 0.10: its manifest check, its server check, its client.
+"""Hold the package against the stock OpenEnv: its manifest check, its server check, its clients in all environments.
 
-Run by ``make test-openenv``. The argument is the ``bin`` folder of a virtual environment that holds openenv and
-nothing of ours; this script itself runs where the package is installed, and starts the server from there.
+Run by ``make test-openenv``. The arguments are ``bin`` folders of virtual environments that hold nothing of ours: first
+that of ``openenv``, then those of releases under its former name, ``openenv-core``. This script itself runs where the
+package is installed, and starts the server from there.
 """
 
 from __future__ import annotations
@@ -21,18 +22,18 @@ def check(*command: str | Path) -> None:
     subprocess.run(list(map(str, command)), cwd=ROOT, check=True)
 
 
-def main(openenv_bin: Path) -> None:
+def main(openenv_bin: Path, *former_bins: Path) -> None:
     """Run the checks in order, up to the first that fails."""
-    openenv, python = openenv_bin / "openenv", openenv_bin / "python"
-    check(openenv, "validate", ".", "--level", "static", "--skip-build")
+    check(openenv_bin / "openenv", "validate", ".", "--level", "static", "--skip-build")
     with local_server() as url:
-        check(openenv, "validate", "--url", url)
-        check(python, ROOT / "tests/openenv/grade_runtime.py", url)
-        check(python, ROOT / "tests/openenv/play_generic.py", url)
+        check(openenv_bin / "openenv", "validate", "--url", url)
+        check(openenv_bin / "python", ROOT / "tests/openenv/grade_runtime.py", url)
+        for each in (openenv_bin, *former_bins):
+            check(each / "python", ROOT / "tests/openenv/play_generic.py", url)
 
 
 if __name__ == "__main__":
     try:
-        main(Path(sys.argv[1]).absolute())
+        main(*(Path(each).absolute() for each in sys.argv[1:]))
     except subprocess.CalledProcessError as failed:
         sys.exit(failed.returncode)

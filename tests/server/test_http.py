@@ -397,6 +397,10 @@ def test_the_environments_are_listed_with_what_the_catalog_serves(http: Any, sho
     assert [info.env_id for info in infos] == list(environments())
     for info in infos:
         assert info.max_difficulty == environments()[info.env_id].max_difficulty(shop)
+        assert info.answer_schema == environments()[info.env_id].about.answer_schema
+    (journey,) = [info for info in infos if info.members]
+    intents = [form["properties"]["intent"]["enum"] for form in journey.answer_schema["anyOf"]]
+    assert intents == [[name] for name in journey.members]
 
 
 def test_the_openapi_document_shows_what_really_travels(http: Any) -> None:

@@ -2,61 +2,25 @@
 
 from __future__ import annotations
 
-from pydantic import Field, ValidationError
-
 from ecom_rlve.envs.about import About
-from ecom_rlve.envs.answer import Answer, Own
 from ecom_rlve.envs.difficulty import AXES, Axes
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.scenario import Scenario
-from ecom_rlve.envs.tasks.bundle.environment import ENVIRONMENT as BUNDLE
-from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
-from ecom_rlve.envs.tasks.order_status.environment import ENVIRONMENT as STATUS
-from ecom_rlve.envs.tasks.policy_questions.environment import ENVIRONMENT as POLICY
-from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT as PD
-from ecom_rlve.envs.tasks.returns.environment import ENVIRONMENT as RETURN
-from ecom_rlve.envs.tasks.substitution.environment import ENVIRONMENT as SUB
+from ecom_rlve.envs.tasks.journey.answer import JourneyAnswer
+from ecom_rlve.envs.tasks.journey.members import MEMBERS
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
-MEMBERS: tuple[Environment, ...] = (BUNDLE, CART, PD, POLICY, RETURN, STATUS, SUB)
-"""The environments whose intents a journey combines, ordered by id. A change of members needs a new version."""
 _REDRAWS = 50
 _BRIEF = (
     "The customer has several things to settle, one after another, and may jump to the next before one is done. Settle "
-    "each with a final answer that names its intent and has the fields that its job asks for: it closes the one that "
-    "the customer spoke of last, and they move on. The intents and their jobs:"
+    "each with a final answer that names its intent and has the fields of that intent, no others: it closes the one "
+    "that the customer spoke of last, and they move on. The intents and their jobs:"
 )
-
-
-class JourneyAnswer(Answer):
-    """The intent that is settled, with the fields that its own answer has."""
-
-    intent: str = Field(max_length=32)
-    recommended_product_ids: list[str] | None = Field(default=None, max_length=10_000)
-    selected_order_id: str | None = None
-    selected_line_id: str | None = None
-    resolution: str | None = None
-    order_status: str | None = None
-    eta_date: str | None = None
-    value: float | str | None = None
-    unit: str | None = None
-
-    def names(self, env_id: str) -> bool:
-        """Tell whether the answer names an intent of this environment."""
-        return self.intent.upper().removeprefix("E_") == env_id
-
-    def own(self, model: type[Own]) -> Own | None:
-        """Return the answer in the form that a member takes; None if it does not fit that form."""
-        given = self.model_dump(exclude_none=True)
-        try:
-            return model.model_validate({name: given[name] for name in model.model_fields if name in given})
-        except ValidationError:
-            return None
 
 
 def intents_at(d: int) -> int:

@@ -17,7 +17,8 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
-from ecom_rlve.envs.tasks.journey.environment import MEMBERS, intents_at
+from ecom_rlve.envs.tasks.journey.environment import intents_at
+from ecom_rlve.envs.tasks.journey.members import MEMBERS
 from ecom_rlve.envs.world.eligibility import eligibility
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Action, one_at_a_time
@@ -63,13 +64,13 @@ def solve(episode: Episode) -> list[str]:
     return said
 
 
-def settle(episode: Episode, **changes: Any) -> Begun:
-    """Play the own solution until the errand spoken of is closed, with a changed answer; return that errand."""
+def settle(episode: Episode, instead: dict[str, Any] | None = None, **changes: Any) -> Begun:
+    """Play the own solution until the errand spoken of is closed, with a changed or another answer; return it."""
     begun = talk_of(episode).current
     while begun.verdict is None:
         action = solution(episode)
         if action.get("answer"):
-            action["answer"] = {**action["answer"], **changes}
+            action["answer"] = {**action["answer"], **changes} if instead is None else instead
         episode.step(action)
     return begun
 
@@ -161,7 +162,7 @@ def test_a_wrong_name_costs_its_own_errand_and_the_journey_goes_on(store: Shop, 
     for seed in range(SEEDS):
         episode = start(store, d, seed)
         first, *others = ids_of(episode)
-        missed = settle(episode, intent=others[0])
+        missed = settle(episode, {"done": True, "intent": others[0]})
         assert (missed.intent.errand.about.id, episode.done) == (first, False)
         solve(episode)
         result, count = ended(episode), len(others) + 1
@@ -182,13 +183,18 @@ def test_the_name_may_be_written_as_on_reset(store: Shop) -> None:
     assert first.verdict.correct
 
 
-@pytest.mark.parametrize(("field", "value"), [("resolution", "burnt"), ("order_status", "lost")])
-def test_what_an_errand_has_no_word_for_scores_as_wrong(store: Shop, field: str, value: str) -> None:
-    episode = starting_with(store, "RETURN" if field == "resolution" else "STATUS", 0)
-    missed = settle(episode, **{field: value})
-    assert missed.verdict is not None
-    assert missed.verdict.r_task == -1
-    assert not episode.done
+@pytest.mark.parametrize(("field", "value"), [("resolution", "refunded"), ("order_status", "lost")])
+def test_a_word_that_an_errand_does_not_know_breaks_the_format_as_it_does_alone(
+    store: Shop, field: str, value: str
+) -> None:
+    name = "RETURN" if field == "resolution" else "STATUS"
+    answer = {"done": True, field: value}
+    alone = Episode(store, EpisodeSpec(name), "alone")
+    alone.step({"answer": answer})
+    episode = starting_with(store, name, 0)
+    episode.step({"answer": {**answer, "intent": name}})
+    for one in (alone, episode):
+        assert (ended(one).termination, ended(one).r_total) == (Termination.FORMAT_FAILURE, -1.0)
 
 
 def bad_values(store: Shop, episode: Episode) -> list[Any]:
@@ -217,14 +223,13 @@ def _wanted_rows(goal: Any) -> list[int]:
 
 FUZZED = {
     "BUNDLE": ("recommended_product_ids",),
-    "CART": ("recommended_product_ids", "value", "order_status"),
     "PD": ("recommended_product_ids",),
     "POLICY": ("value", "unit"),
     "RETURN": ("selected_order_id", "selected_line_id", "resolution", "recommended_product_ids"),
     "STATUS": ("selected_order_id", "order_status"),
     "SUB": ("recommended_product_ids",),
 }
-"""Fields of the answer that closes each errand, and in CART some of others, which it ignores."""
+"""Fields of the answer that closes each errand; that of CART has none."""
 
 
 @pytest.mark.parametrize("name", FUZZED)
@@ -258,15 +263,27 @@ def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: st
                 assert ended(episode).r_total == -1.0
             else:
                 assert intent.verdict is not None, (field, value)
-                is_ignored = name == "CART" and is_ready
-                assert intent.verdict.correct == is_ignored, (field, repr(value)[:200], intent.verdict)
+                assert not intent.verdict.correct, (field, repr(value)[:200], intent.verdict)
                 assert -1 <= intent.verdict.r_task <= 1
     assert outcomes["format"] > 5 * len(FUZZED[name]) - 5
     assert outcomes["scored"] > 5
 
 
 @pytest.mark.parametrize(
-    "answer", [{"done": True}, {"done": True, "intent": 7}, {"done": True, "intent": "PD", "x": 1}]
+    "answer",
+    [
+        {"done": True},
+        {"done": True, "intent": 7},
+        {"done": True, "intent": ["PD"]},
+        {"done": True, "intent": None},
+        {"done": True, "intent": ""},
+        {"done": True, "intent": "JOURNEY"},
+        {"intent": "PD"},
+        {"done": True, "intent": "PD", "x": 1},
+        {"done": True, "intent": "CART", "recommended_product_ids": []},
+        {"done": True, "intent": "PD", "order_status": None},
+        {"done": True, "intent": "POLICY", "value": "next week"},
+    ],
 )
 def test_an_answer_of_the_wrong_shape_is_a_format_failure(store: Shop, answer: dict[str, Any]) -> None:
     episode = start(store)
@@ -350,11 +367,11 @@ def test_empty_policies_are_never_correct(store: Shop, name: str) -> None:
                 seen = episode.step(agent.act(step))
                 step = StepResult(seen, seen.reward, seen.done, with_acts(episode.metadata, episode.acts))
             assert not ended(episode).is_correct
+            assert ended(episode).termination is not Termination.FORMAT_FAILURE, ended(episode).reason
 
 
 def test_everything_at_once_with_constants_is_never_correct(store: Shop) -> None:
     constants: dict[str, Any] = {
-        "done": True,
         "recommended_product_ids": [],
         "resolution": "not_eligible",
         "order_status": "delivered",
@@ -364,7 +381,9 @@ def test_everything_at_once_with_constants_is_never_correct(store: Shop) -> None
     for seed in range(40):
         episode = start(store, 0, seed)
         while not episode.done:
-            episode.step({"answer": {**constants, "intent": episode.intent.errand.about.id}})
+            about = episode.intent.errand.about
+            own = {name: value for name, value in constants.items() if name in about.answer.model_fields}
+            episode.step({"answer": {"done": True, "intent": about.id, **own}})
         assert ended(episode).correct_share == 0.0
 
 
@@ -452,6 +471,23 @@ def test_a_proposal_is_judged_as_the_errand_judges_it(store: Shop, name: str) ->
     confirmed = episode.step({"answer": right})
     assert confirmed.turns_left == left - 1, (disapproved.user_message, confirmed.user_message)
     assert not episode.done
+
+
+def test_a_proposal_under_another_name_is_judged_as_the_errand_judges_it(store: Shop) -> None:
+    """The customer looks at the products; what the agent calls its proposal matters to the final answer alone."""
+    episode = starting_with(store, "PD", 0, p_switch=0.0, p_missing=0.0)
+    action = solution(episode)
+    while not action.get("answer"):
+        episode.step(action)
+        action = solution(episode)
+    left, named = episode.turns_left, {**action["answer"], "done": False, "intent": "BUNDLE"}
+    confirmed = episode.step({"answer": named})
+    assert (confirmed.turns_left, confirmed.done) == (left, False), confirmed.user_message
+    ignored = episode.step({"answer": {"done": False, "intent": "STATUS"}})
+    assert (ignored.turns_left, ignored.done) == (left - 1, False), ignored.user_message
+    missed = settle(episode, {**action["answer"], "intent": "BUNDLE"})
+    assert missed.verdict is not None
+    assert missed.verdict.r_task == -1
 
 
 # --- Words ------------------------------------------------------------------------------------------------------------

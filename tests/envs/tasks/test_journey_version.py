@@ -13,7 +13,7 @@ import pytest
 
 from ecom_rlve.envs.about import About
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.tasks.journey.environment import MEMBERS
+from ecom_rlve.envs.tasks.journey.members import MEMBERS
 
 RECORD = Path(__file__).parents[2] / "goldens/journeys.json"
 """What the journeys of each version are made of; those of earlier versions stay as they are."""
