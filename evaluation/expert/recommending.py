@@ -34,7 +34,7 @@ class RecommendingExpert(ScriptedExpert):
     def _topics(self) -> list[Topic]:
         """Return what to ask for, the most important first."""
 
-    def _is_sure(self, topics: Collection[Topic]) -> bool:  # noqa: ARG002 - only PD's customers always have a wish about something
+    def _is_sure(self, topics: Collection[Topic]) -> bool:  # noqa: ARG002 - an expert who knows what every customer can tell says so
         """Tell whether the customer has something to tell of one of the topics."""
         return False
 

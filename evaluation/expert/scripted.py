@@ -44,6 +44,8 @@ class ScriptedExpert(ABC):
         self._heard = Heard()
         self._interview = Interview()
         self._sent: Sequence[Sent] = ()
+        self._is_fresh = True
+        """Nothing was called yet in the open turn."""
         self._most = 0
         """Calls that a turn holds."""
         self._is_long = False
@@ -74,18 +76,12 @@ class ScriptedExpert(ABC):
         if self._is_piecemeal and seen.turns_left > 1:
             # A tool at a time, a call too many for the open turn opens the next.
             room = max(1, room)
-        move = self._decide(room, seen.turns_left)
         self._most = max(self._most, seen.tool_calls_left)
-        is_fresh = seen.tool_calls_left == self._most
-        if (
-            move.topics
-            and is_fresh
-            and (move.is_sure or (self._is_piecemeal and all(each.name for each in move.topics)))
-        ):
-            # The customer's turn, as long as it holds no calls (SPEC §2.3).
-            move = Move(topics=move.topics)
-        elif move.topics and self._is_piecemeal and not seen.tool_calls_left:
-            # The turn is full: the question closes it.
+        self._is_fresh = seen.tool_calls_left == self._most
+        move = self._decide(room, seen.turns_left)
+        is_full = self._is_piecemeal and not seen.tool_calls_left
+        if move.topics and (is_full or (self._is_fresh and (move.is_sure or self._asks_first(move.topics)))):
+            # Without calls it is the customer's turn (SPEC §2.3), and a question closes one that holds no more calls.
             move = Move(topics=move.topics)
         if self._is_piecemeal and move.calls:
             # The rest is decided anew once the result is known.
@@ -93,6 +89,10 @@ class ScriptedExpert(ABC):
             return {"tool_calls": [self._sent[0][0]], "end_turn": False}
         self._sent = move.calls
         return self._action(move)
+
+    def _asks_first(self, topics: Sequence[Topic]) -> bool:
+        """Tell whether a question goes before the calls that could be made: a tool at a time, if it names something."""
+        return self._is_piecemeal and all(topic.name for topic in topics)
 
     def _action(self, move: Move) -> Action:
         action: Action = {"tool_calls": [made for made, _ in move.calls]}

@@ -21,6 +21,7 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.parts.recommendation import RecommendingEnvironment
 from ecom_rlve.envs.parts.solving import in_style
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.orders import Order, OrderLine
@@ -112,10 +113,17 @@ def family(intent: Intent[Any], item: int, constraints: Iterable[Constraint]) ->
     return [row for row in rows.tolist() if intent.world.stock(row) > 0]
 
 
+def staying(intent: Intent[Any], rows: list[int]) -> list[int]:
+    """Return those of some products of the kind that sells out that do not."""
+    assert isinstance(intent.stockout, ShelfStockout)
+    standing: list[int] = intent.stockout.coins.standing(np.array(rows, dtype=np.int32)).tolist()
+    return standing
+
+
 def finds_discovery(intent: Intent[Any]) -> bool:
     fitting = family(intent, 0, stated(intent, 0, without=["priority"]))
     priorities = [slot.fact.constraint.value for slot in intent.slots if slot.name == "priority"]
-    return fitting == intent.goal.fitting.tolist() and priorities == [DIMENSIONS[intent.goal.priority]]
+    return staying(intent, fitting) == intent.goal.fitting.tolist() and priorities == [DIMENSIONS[intent.goal.priority]]
 
 
 def finds_substitutes(intent: Intent[Any]) -> bool:
@@ -123,7 +131,7 @@ def finds_substitutes(intent: Intent[Any]) -> bool:
     kept = [slot.fact.constraint for slot in intent.slots if slot.name == "compatibility"]
     wished = [slot.fact.constraint for slot in intent.slots if slot.name != "compatibility"]
     pool = [row for row in family(intent, 0, kept) if row != goal.original]
-    return bool(pool == goal.fitting.tolist() and tuple(wished) == goal.wished)
+    return bool(staying(intent, pool) == goal.fitting.tolist() and tuple(wished) == goal.wished)
 
 
 def finds_items(intent: Intent[Any]) -> bool:
@@ -139,13 +147,15 @@ def finds_items(intent: Intent[Any]) -> bool:
 
 
 def finds_bundle(intent: Intent[Any]) -> bool:
+    assert isinstance(intent.stockout, ShelfStockout)
     goal, column = intent.goal, intent.world.shop.catalog.column("price")
     price = column.values if column.is_floor is None else np.where(column.is_floor, np.nan, column.values)
     of_all = {name: [s.fact.constraint.value for s in intent.slots if s.name == name] for name in ("need", "budget")}
     cover = 0
     for at, need in enumerate(goal.needs, 1):
         fitting = [row for row in family(intent, at, stated(intent, at)) if price[row] >= 0]
-        if need.cheapest not in fitting or price[need.cheapest] != min(price[fitting]):
+        standing = staying(intent, fitting) if need.category == intent.stockout.coins.category else fitting
+        if need.cheapest not in standing or price[need.cheapest] != min(price[standing]):
             return False
         cover += int(price[need.cheapest])
     nouns = [subject.singular for subject in intent.subjects[1:]]

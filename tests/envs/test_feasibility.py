@@ -36,6 +36,7 @@ from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.parts.recommendation import RecommendingEnvironment
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.tasks.bundle.needs import acceptable
@@ -244,7 +245,7 @@ class Errand:
 
     def _of_pd(self) -> Iterator[Plan]:
         intent = self.intent
-        yield from self._look_again(intent.goal.wanted)
+        yield from self._look_again()
         if not self._has_seen_enough():
             priority = next(slot.fact.constraint.value for slot in intent.slots if slot.name == "priority")
             name = next((name for name in SORTS if LABELS[name] == priority), "")
@@ -252,7 +253,7 @@ class Errand:
 
     def _of_sub(self) -> Iterator[Plan]:
         intent = self.intent
-        yield from self._look_again(intent.goal.wanted)
+        yield from self._look_again()
         if intent.goal.original not in intent.world.shown:
             yield ("original",), self._original()
         if not self._has_seen_enough():
@@ -268,10 +269,10 @@ class Errand:
 
     def _of_bundle(self) -> Iterator[Plan]:
         intent = self.intent
-        yield from self._look_again(intent.goal.needs[stockout_of(intent).plan.item - 1].cheapest)
+        yield from self._look_again()
         if not self._has_seen_enough():
             for at, need in enumerate(intent.goal.needs, 1):
-                if acceptable(intent.world, need)[0] not in intent.world.shown:
+                if need.cheapest not in intent.world.shown:
                     yield (at,), self._pages(at, self._said(at), "price_asc")
 
     def _of_cart(self) -> Iterator[Plan]:
@@ -283,14 +284,15 @@ class Errand:
             elif item is not None and item.variant is not None and item.row not in world.variants_read:
                 yield (at, "variants"), iter([call("catalog_get_variants", product_id=ids[item.row])])
 
-    def _look_again(self, wanted: int) -> Iterator[Plan]:
-        """Yield a look at what has sold out, so that it is noticed."""
-        stockout = self.intent.stockout
-        if stockout is None or not (stockout.plan.fired and stockout.plan.hits):
-            return
-        if not stockout.is_known(self.intent):
-            product_id = self.intent.world.shop.catalog.ids[wanted]
-            yield ("again",), iter([call("catalog_get_product", product_id=product_id)])
+    def _look_again(self) -> Iterator[Plan]:
+        """Yield a turn of looks at what has sold out, so that it is noticed."""
+        world, stockout = self.intent.world, self.intent.stockout
+        assert isinstance(stockout, ShelfStockout)
+        gone = [row for row in stockout.coins.fallen.tolist() if row in world.sold_out]
+        if gone and not world.stockouts_seen.intersection(gone):
+            ids = world.shop.catalog.ids
+            calls = [call("catalog_get_product", product_id=ids[row]) for row in gone[: world.axes.b_tool]]
+            yield ("again",), iter(calls[:1] if self._style == "tool" else calls)
 
     def _of_status(self) -> Iterator[Plan]:
         world, reference = self.intent.world, self.intent.goal.reference
@@ -397,8 +399,9 @@ class Errand:
         """Return what fills the cart; what turns out to be sold out is told."""
         world, intent = self.intent.world, self.intent
         missing = stockout_of(intent).missing(intent)
-        if missing is not None and stockout_of(intent).is_known(intent):
-            return {"assistant_message": f"The {intent.subjects[missing].singular} is sold out. What instead?"}
+        gone = intent.goal.items[missing] if missing is not None else None
+        if gone is not None and world.stockouts_seen & {gone.row, gone.variant.id if gone.variant else -1}:
+            return {"assistant_message": f"{world.shop.catalog.ids[gone.row]} is sold out. What instead?"}
         held = {line.row for line in world.cart}
         adds = []
         for item in intent.goal.items:

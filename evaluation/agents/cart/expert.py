@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from itertools import chain, zip_longest
 from typing import Any
 
@@ -76,14 +77,19 @@ class CartExpert(ScriptedExpert):
         topics = self._topics(items, turns_left)[:FACTS_PER_TURN]
         ready = [item.list_variants(item.chosen) for item in items if item.chosen and item.needs_variants()]
         ready += [put for item in items if not self._lacks(item) and (put := item.put(self._skill))]
-        looks = self._looks(items, is_worth_it=bool(ready) or self._is_first or not topics)
+        # A tool at a time, an open turn that holds a call already is the agent's: further looks in it cost nothing.
+        is_worth_it = bool(ready) or self._is_first or not topics or (self._is_piecemeal and not self._is_fresh)
+        looks = self._looks(items, is_worth_it=is_worth_it)
         if not (ready or looks or topics):
             return None
         self._asked_of_all.update(topic.name for topic in topics if not topic.singular)
         self._described.update(topic.singular for topic in topics if topic.singular and not topic.name)
-        is_sure = not self._is_first and any(topic.name in _SURE for topic in topics)
+        is_sure = (self._is_piecemeal or not self._is_first) and any(topic.name in _SURE for topic in topics)
         self._is_first = False
         return Move([*ready, *looks][:room], topics, is_sure=is_sure)
+
+    def _asks_first(self, topics: Sequence[Topic]) -> bool:  # noqa: ARG002 - of several items some are always clear enough to go on with
+        return False
 
     def _note_items(self) -> None:
         for noun, heard in self._heard.items.items():
@@ -144,7 +150,7 @@ class CartExpert(ScriptedExpert):
         told = {fact.attribute for fact in item.facts}
         return [
             name
-            for name in ("brand", "price", *item.shelf.attributes())
+            for name in ("brand", *item.shelf.attributes(), "price")
             if name not in told and not {Topic(name), item.topic(name)} & self._interview.closed
         ]
 
@@ -192,8 +198,8 @@ class CartExpert(ScriptedExpert):
 
     def _descriptions(self, vague: list[Wanted]) -> list[Topic]:
         """Return how to ask what an item should be like of which this was never asked: it is then described at once."""
-        if self._is_piecemeal:
-            # Such a question is the agent's turn, and a tool at a time the calls beside it would be others.
+        if self._is_piecemeal and self._is_fresh:
+            # Such a question is the agent's turn, so it goes with calls.
             return []
         return [item.topic("") for item in vague if item.heard.singular not in self._described][:1]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ecom_rlve.evaluation.expert.cards import Card, filters_of, meets
 from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
@@ -69,6 +69,10 @@ class SubstitutionExpert(RecommendingExpert):
         if lacking * FACTS_PER_TURN >= len(others):
             return others
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
+
+    def _is_sure(self, topics: Collection[Topic]) -> bool:
+        # Something must stay the same in every case.
+        return _KEPT in topics and not self._required()
 
     def _searches(self) -> list[Search]:
         if self._is_lazy:

@@ -72,35 +72,34 @@ def test_results_that_took_the_place_of_others_are_no_trap(store: Shop, env_id: 
 @pytest.mark.parametrize("style", STYLES)
 def test_stock_outs_are_reported_and_the_customer_decides(store: Shop, style: Style) -> None:
     fell_back = 0
-    for seed in range(8):
-        episode = start(store, "CART", 6, seed, style, p_oos=1.0)
+    for seed in range(30):
+        episode = start(store, "CART", 6, seed, style, p_oos=0.6)
+        wanted = episode.intent.goal.items
         reported = [
             action["assistant_message"]
             for action, _ in steps(episode)
             if "sold out" in action.get("assistant_message", "")
         ]
-        assert episode.intent.stockout is not None
-        plan = episode.intent.stockout.plan
-        # What is in the cart before anything sells out needs no report.
-        assert len(reported) <= 1
-        assert bool(reported) == plan.is_settled
-        fell_back += plan.is_settled and is_right(episode)
-    assert fell_back >= 5
+        has_changed = episode.intent.goal.items != wanted
+        assert bool(reported) >= has_changed
+        fell_back += has_changed and is_right(episode)
+    assert fell_back >= 4
 
 
 @pytest.mark.parametrize("env_id", ["BUNDLE", "PD", "SUB"])
 def test_what_may_have_sold_out_is_looked_at_again(store: Shop, env_id: str) -> None:
-    hit = 0
+    hit = right = 0
     for seed in range(8):
-        episode = start(store, env_id, 6, seed, p_oos=1.0)
+        episode = start(store, env_id, 6, seed, p_oos=0.5)
+        before = set(episode.world.sold_out)
         actions = [action for action, _ in steps(episode)]
         best = actions[-1]["answer"]["recommended_product_ids"][0]
-        assert episode.intent.stockout is not None
-        plan, world = episode.intent.stockout.plan, episode.intent.world
+        world = episode.intent.world
         assert world.stock(world.row_of(best)) > 0
-        assert is_right(episode)
-        hit += plan.fired and plan.hits
-    assert hit >= 5
+        right += is_right(episode)
+        hit += len(world.sold_out - before)
+    assert right >= 7
+    assert hit >= 15
 
 
 def test_the_visit_history_is_looked_at(store: Shop) -> None:
