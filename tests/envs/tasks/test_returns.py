@@ -548,8 +548,12 @@ def test_a_recommendation_is_scored_by_its_first_product(store: Shop) -> None:
     foreign = next(
         r for r in range(catalog.size) if catalog.category_codes[r] != catalog.category_codes[shares[Fraction(1)]]
     )
+    intent.world.show(foreign)
     verdict = judged(intent, resolution="returned", recommended_product_ids=[catalog.ids[foreign]])
     assert verdict.r_task == Fraction(8, 10)
+    intent.world.sold_out.add(shares[Fraction(1)])
+    verdict = judged(intent, resolution="returned", recommended_product_ids=[right])
+    assert verdict.r_task == Fraction(8, 10), "nobody can have it"
 
 
 def test_an_exchange_is_no_refund_and_a_refund_no_exchange(store: Shop) -> None:
