@@ -628,6 +628,15 @@ def test_only_a_return_that_scores_full_is_confirmed(store: Shop) -> None:
     assert not review.complete, "one return too many"
 
 
+def test_a_line_that_is_only_proposed_is_not_confirmed(store: Shop) -> None:
+    """The customer knows no ids: they confirm what was done, and a product that fits."""
+    intent = find(store, 3, plain)
+    proposal = ReturnAnswer(done=False, selected_line_id=intent.goal.line_id, resolution="returned")
+    assert not RETURN.review(intent, proposal).complete
+    initiate(intent)
+    assert RETURN.review(intent, proposal).complete
+
+
 def test_an_offer_that_nobody_asked_for_is_not_confirmed(store: Shop) -> None:
     intent = find(store, 3, plain)
     initiate(intent)
