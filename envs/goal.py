@@ -24,6 +24,9 @@ class Slot:
     """The slot that introduces what this one is about: the need for a kind of thing introduces the wishes for it. The
     first message never tells this slot without that one, and an answer with this one tells that one too. None: this
     slot needs no introduction."""
+    is_on_request: bool = False
+    """Nobody needs it to find out what is wanted: the customer tells it when asked, never in the first message, and it
+    does not count as left out."""
 
     @property
     def name(self) -> str:

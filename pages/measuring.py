@@ -91,7 +91,8 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
 
 def _left_out(played: Episode) -> Count:
     intents = played.scenario.intents
-    could = sum(not slot.is_essential for intent in intents for slot in intent.slots)
+    slots = [slot for intent in intents for slot in intent.slots]
+    could = sum(not (slot.is_essential or slot.is_on_request) for slot in slots)
     return sum(Customer(intent).left_out for intent in intents), could
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
@@ -17,7 +18,7 @@ from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_prod
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
-from ecom_rlve.envs.language.acts import Act, ActKind, Mention
+from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS
 
 _FACTS_PER_QUESTION = 3
@@ -46,11 +47,12 @@ class Customer:
     def __init__(self, intent: Intent[Any]) -> None:
         self._intent = intent
         self._said = _said_at_first(intent)
-        self.left_out = len(intent.slots) - len(self._said)
+        self.left_out = sum(slot not in self._said and not slot.is_on_request for slot in intent.slots)
         self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
         kinds = {slot.fact.kind for slot in intent.slots if slot.fact.kind is not None}.union(intent.unknown)
         self._kinds = intent.kinds or tuple(sorted(kinds, key=lambda kind: kind.name))
         self._of_all = {kind.name for kind in self._kinds if kind.is_of_all}
+        self._for_more = {kind.name: kind for kind in self._kinds if kind.none_left}
         self._forgotten = {kind.name for kind in intent.unknown}
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
@@ -203,10 +205,14 @@ class Customer:
         told: list[Slot] = []
         free: list[tuple[int | None, str]] = []
         unknown: list[tuple[int | None, str]] = []
+        exhausted: list[tuple[int | None, str]] = []
         room = _FACTS_PER_QUESTION
         for item, attribute in asked:
             about = [slot for slot in self._intent.slots if item in (None, slot.item) and _is_about(slot, attribute)]
             fresh = [slot for slot in about if slot not in self._said and slot not in told]
+            if attribute in self._for_more and not fresh:
+                exhausted += [] if any(slot in told for slot in about) else [(item, attribute)]
+                continue
             chosen = (fresh or [slot for slot in about if slot not in told])[:room]
             told += chosen
             room -= len(chosen)
@@ -218,15 +224,23 @@ class Customer:
         draft.told_new = any(slot not in self._said for slot in told)
         if told:
             draft.acts.append(self._tell(told))
+        draft.acts += [self._none_left(item, attribute) for item, attribute in exhausted]
         if free:
             items = dict.fromkeys(item for item, _ in free if item is not None)
             mentions = tuple(self._mention(item, ()) for item in items)
             draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, tuple(dict.fromkeys(name for _, name in free))))
         if unknown:
             draft.acts.append(Act(ActKind.DONT_KNOW, attributes=tuple(dict.fromkeys(name for _, name in unknown))))
-        is_repeated = (bool(told) and not draft.told_new) or (bool(free) and set(free) <= self._free_asked)
+        untold = {*free, *exhausted}
+        is_repeated = (bool(told) and not draft.told_new) or (bool(untold) and untold <= self._free_asked)
         draft.is_tiresome |= is_repeated and not draft.told_new
-        self._free_asked.update(free)
+        self._free_asked |= untold
+
+    def _none_left(self, item: int | None, name: str) -> Act:
+        """Return word that there is no more of a kind of thing than was told."""
+        kind, subject = self._for_more[name], self._intent.subjects[item or 0]
+        fact = Fact(name, Constraint(name, Op.EQ, kind.none_left), kind=kind)
+        return Act(ActKind.ANSWER, (Mention(subject.singular, subject.plural, (fact,)),))
 
     def _leaves_free(self, item: int | None, name: str) -> bool:
         """Tell whether any value will do for an attribute that is no slot; if not, the customer does not know it."""
@@ -334,6 +348,7 @@ def _said_at_first(intent: Intent[Any]) -> set[Slot]:
     slots, p_missing = intent.slots, intent.world.axes.p_missing
     draws = intent.streams.stream("omission").random(len(slots)).tolist()
     drawn = {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
+    drawn -= {slot for slot in slots if slot.is_on_request}
     if all(slot.named_by is None for slot in slots):
         return drawn
     return {slot for slot in slots if (slot.named_by or slot) in drawn}

@@ -75,6 +75,9 @@ class SlotKind:
     """It says how things are ("I paid in cash"), not how they should be."""
     is_of_all: bool = False
     """It is about everything wanted together: a question for it may name any item and means the same."""
+    none_left: str = ""
+    """A question for it asks for more than was told ("what else was in it?"): what was told is not told again, and this
+    value is told where nothing is left ("nothing else"). Empty: what was told is told again."""
 
 
 @dataclass(frozen=True, slots=True)

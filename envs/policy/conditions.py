@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from types import MappingProxyType
 
 DEPARTMENT = "department"
 TIER = "membership_tier"
 AMOUNT = "order_amount"
+SEASON = "season"
+ITEM_CONDITION = "item_condition"
+REASON = "reason"
 
 TIERS = ("standard", "gold", "platinum", "diamond")
 """Membership tiers of the store, lowest first."""
@@ -36,13 +40,13 @@ _ALL = (
     ),
     Condition(TIER, "membership tier", TIERS, ("for %s members", "with a %s membership", "if you are a %s member")),
     Condition(
-        "item_condition",
+        ITEM_CONDITION,
         "condition of the item",
         ("sealed", "opened", "damaged", "assembled"),
         ("if the item is %s", "for %s items", "when the item is %s"),
     ),
     Condition(
-        "reason",
+        REASON,
         "reason",
         ("change of mind", "wrong size", "manufacturing defect", "late arrival"),
         ("where the reason is %s", "with %s as the reason", "if you name %s as the reason"),
@@ -60,7 +64,7 @@ _ALL = (
         ("for addresses in %s", "if the address is in %s", "for customers in %s"),
     ),
     Condition(
-        "season",
+        SEASON,
         "season",
         ("spring sale", "summer sale", "holiday sale", "regular season"),
         ("for purchases in the %s", "during the %s", "if bought in the %s"),
@@ -88,6 +92,30 @@ _ALL = (
 
 CONDITIONS: Mapping[str, Condition] = MappingProxyType({condition.name: condition for condition in _ALL})
 """Every condition by name."""
+
+_SALE_MONTHS: Mapping[str, tuple[int, ...]] = {
+    "spring sale": (3, 4, 5),
+    "summer sale": (6, 7, 8),
+    "holiday sale": (11, 12),
+}
+"""The months in which a sale may be; the regular season is between the sales of any month."""
+_CONTRADICTIONS = (frozenset({(ITEM_CONDITION, "sealed"), (REASON, "manufacturing defect")}),)
+"""Pairs of condition and value that are not true of one purchase."""
+
+
+def may_be_in_season(day: date, season: str) -> bool:
+    """Tell whether something bought on a day can have been bought in a season.
+
+    >>> may_be_in_season(date(2025, 10, 9), "summer sale"), may_be_in_season(date(2025, 10, 9), "regular season")
+    (False, True)
+    """
+    return season not in _SALE_MONTHS or day.month in _SALE_MONTHS[season]
+
+
+def agrees(name: str, value: object, situation: Mapping[str, object]) -> bool:
+    """Tell whether a value of a condition can be true together with the rest of a situation."""
+    told = {(other, situation[other]) for other in situation}
+    return not any((name, value) in pair and pair - {(name, value)} <= told for pair in _CONTRADICTIONS)
 
 
 @dataclass(frozen=True, slots=True)

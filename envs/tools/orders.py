@@ -1,4 +1,4 @@
-"""Order tools: a list of orders with day, total and titles, and the details of one order."""
+"""Order tools: a list of orders with day, total, line ids and titles, and the details of one order."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ def _list(world: World, args: ListArgs) -> dict[str, Any]:
                 "order_id": order.order_id,
                 "date": order.placed.isoformat(),
                 "total": order.total_cents / 100,
+                "line_ids": [line.line_id for line in order.lines],
                 "titles": [world.shop.card(line.row)["title"] for line in order.lines],
                 "categories": [world.shop.catalog.category_of(line.row).name for line in order.lines],
             }
@@ -79,6 +80,9 @@ def _shown(world: World, line: OrderLine) -> dict[str, Any]:
 
 
 ORDER_LIST = Tool(
-    "order_list", "List the customer's orders, newest first: day, total, titles, categories.", ListArgs, _list
+    "order_list",
+    "List the customer's orders, newest first: day, total, and the id, title and category of each line.",
+    ListArgs,
+    _list,
 )
-ORDER_GET = Tool("order_get", "Read one order: status, dates, lines with their ids.", GetArgs, _get)
+ORDER_GET = Tool("order_get", "Read one order: status, dates, its lines with prices and quantities.", GetArgs, _get)

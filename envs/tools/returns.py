@@ -62,7 +62,7 @@ def _require_eligible(world: World, order_id: str, line_id: str) -> tuple[Order,
     order, line = find_line(world, order_id, line_id)
     found = eligibility(world, order, line)
     if found.code is not None:
-        world.eligibility_read.add(line.line_id)
+        world.returns_refused.add(line.line_id)
         raise DomainError(found.code, found.why)
     return order, line
 

@@ -2,6 +2,10 @@
 
 Customers buy the same kinds of things repeatedly, often in several orders on one day. So a kind, a day or a title alone
 seldom tells which order is meant. All lines are drawn by the same process.
+
+One half of the orders have arrived. Of the other half one in five was cancelled, at any time; the others were placed in
+the last days and are on their way. So "delivered" is no answer worth guessing, and every history has lines that can be
+sent back.
 """
 
 from __future__ import annotations
@@ -32,10 +36,15 @@ _MOST_UNITS = 4
 _TRIES = 200
 _REDRAWS = 50
 
-_IN_FLIGHT = 0.25
+_CANCELLED = 0.2
+"""Share of the orders that have not arrived."""
 _DELAYED = 0.25
 """Share of the orders on their way."""
-_CANCELLED = 0.07
+_OVER = 0.3
+"""Share of the return windows ending about today that are over. With the lines that were sent back or bought as final
+sale, between a quarter and two fifths of what was delivered cannot be returned, at every difficulty (SPEC §6)."""
+_EDGE_DAYS = 2
+"""Most days between today and the end of a return window that ends about today."""
 _LONGEST_PAST = 75
 """Orders whose return window does not end about today are spread over so many days."""
 _LONGEST_WAY = 10
@@ -118,8 +127,13 @@ class Store:
     """Returns the return window, in days after delivery, for a department's regularly priced products."""
 
 
+def delivered_count(count: int) -> int:
+    """Return how many of ``count`` orders have arrived: one half of them, rounded down (SPEC §6)."""
+    return count // 2
+
+
 def edge_probability(d: int) -> float:
-    """Return the probability that an order's return window ends about today: 0.7·σ((d - 4) / 1.5) (SPEC §3)."""
+    """Return the probability that a delivered order's return window ends about today: 0.7·σ((d - 4)/1.5) (SPEC §3)."""
     return 0.7 * logistic((d - 4) / 1.5)
 
 
@@ -151,14 +165,18 @@ def _draw(store: Store, rng: Generator, count: int, p_edge: float) -> tuple[Orde
     sizes = rng.integers(1, MIN_KINDS + 1, size=count).tolist()
     picked = rng.random((count, len(kinds))).argsort(axis=1, kind="stable")[:, :MIN_KINDS].tolist()
     days = (_LONGEST_WAY + rng.integers(1, _LONGEST_PAST + 1, size=max(1, count // _ORDERS_PER_DAY))).tolist()
-    order_draws = rng.random((count, 8)).tolist()
+    order_draws = rng.random((count, 6)).tolist()
     line_draws = rng.random((count, MIN_KINDS, 7)).tolist()
     ids = rng.bytes(5 * (MIN_KINDS + 1) * count).hex().upper()
+    arrived = set(rng.permutation(count)[: delivered_count(count)].tolist())
     orders = []
     for at, (size, draws) in enumerate(zip(sizes, line_draws, strict=True)):
         choices = [kinds[kind] for kind in picked[at][:size]]
         wares = [wares[int(draw[0] * len(wares))] for wares, draw in zip(choices, draws, strict=False)]
-        course = _course(store.today, wares, order_draws[at], days, p_edge)
+        if at in arrived:
+            course = _delivered(store.today, wares, order_draws[at], days, p_edge)
+        else:
+            course = _undelivered(store.today, wares, order_draws[at], days)
         sent_back_by = 0 if course.delivered is None else (store.today - course.delivered).days
         names = [ids[start : start + 10] for start in range(50 * at, 50 * at + 50, 10)]
         lines = tuple(
@@ -213,26 +231,37 @@ class _Course(NamedTuple):
     delivered: date | None = None
 
 
-def _course(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int], p_edge: float) -> _Course:
-    """Draw the dates and the status of an order of these products.
+def _delivered(
+    today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int], p_edge: float
+) -> _Course:
+    """Draw the dates of an order of these products that has arrived.
 
-    ``days`` are possible ages of the order in days; several orders share one. An order that is on its way, or whose
-    return window ends about today, has another age.
+    ``days`` are possible ages of the order in days; several orders share one. An order whose return window ends about
+    today has another age: either all its lines can be returned for a day or two, or one of them no longer can.
     """
-    fate, edge, side, which, day, late, state, delay = draw
-    transit = max([ware.ship_days for ware in wares])
-    if edge < p_edge:
-        window = wares[int(which * len(wares))].window_days
-        delivered = today - timedelta(days=max(0, window + (-2, -1, 1, 2)[int(side * 4)]))
-        return _Course(delivered - timedelta(days=transit), OrderStatus.DELIVERED, delivered=delivered)
-    if fate < _IN_FLIGHT:
-        return _in_flight(today, transit, state, delay)
-    placed = today - timedelta(days=days[int(day * len(days))])
-    if fate < _IN_FLIGHT + _CANCELLED:
-        return _Course(placed, OrderStatus.CANCELLED)
-    # A day early, on time, or a day late.
-    arrived = placed + timedelta(days=max(1, transit + int(late * 3) - 1))
-    return _Course(placed, OrderStatus.DELIVERED, delivered=arrived)
+    edge, side, which, gap, day, late, *_ = draw
+    transit = _transit(wares)
+    if edge >= p_edge:
+        placed = today - timedelta(days=days[int(day * len(days))])
+        # A day early, on time, or a day late.
+        arrived = placed + timedelta(days=max(1, transit + int(late * 3) - 1))
+        return _Course(placed, OrderStatus.DELIVERED, delivered=arrived)
+    windows, apart = [ware.window_days for ware in wares], 1 + int(gap * _EDGE_DAYS)
+    age = windows[int(which * len(windows))] + apart if side < _OVER else min(windows) - apart
+    delivered = today - timedelta(days=max(0, age))
+    return _Course(delivered - timedelta(days=transit), OrderStatus.DELIVERED, delivered=delivered)
+
+
+def _undelivered(today: date, wares: Sequence[_Ware], draw: Sequence[float], days: Sequence[int]) -> _Course:
+    """Draw the dates and the status of an order of these products that was cancelled or is on its way."""
+    fate, state, delay, day, *_ = draw
+    if fate < _CANCELLED:
+        return _Course(today - timedelta(days=days[int(day * len(days))]), OrderStatus.CANCELLED)
+    return _in_flight(today, _transit(wares), state, delay)
+
+
+def _transit(wares: Sequence[_Ware]) -> int:
+    return max([ware.ship_days for ware in wares])
 
 
 def _in_flight(today: date, transit: int, state: float, delay: float) -> _Course:

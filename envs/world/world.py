@@ -108,7 +108,9 @@ class World:
         self.orders_read: set[str] = set()
         """Ids of orders that the agent has read."""
         self.eligibility_read: set[str] = set()
-        """Ids of order lines for which a result has told whether they can be returned."""
+        """Ids of order lines for which a check has told whether they can be returned."""
+        self.returns_refused: set[str] = set()
+        """Ids of order lines of which a return or an exchange was attempted and refused as not eligible."""
         self._windows: dict[str, int] = {}
         self._terms: dict[tuple[str, bool], ReturnTerms] = {}
         self._variants: dict[int, tuple[Variant, ...]] = {}

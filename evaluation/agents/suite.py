@@ -32,6 +32,8 @@ class Suite:
     expert: Callable[[Skill], Agent]
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the answer that needs no knowledge, where there is a better guess than the schema gives."""
+    lazy: Mapping[str, Maker] = field(default_factory=dict)
+    """Policies that do the job badly in a way of their own, beside the expert's weaker rungs."""
     empty: Mapping[str, Maker] = field(default_factory=dict)
     """Further policies that never do the job."""
     blind: Mapping[str, Blind] = field(default_factory=dict)

@@ -11,6 +11,8 @@ from ecom_rlve.models import SaidAct, SaidFact, Style
 
 ANYTHING = "anything"
 """The topic of a question that names none, settled where nothing is left to tell. It is heard only alone."""
+NOTHING_ELSE = "nothing else"
+"""What is told of a topic of which there may be more, where everything was told."""
 _QUESTIONS_HEARD = 6
 """Questions of one turn that the customer takes in (SPEC §7)."""
 _TIMES = 3
@@ -38,7 +40,7 @@ class Inquiry:
 
     def _take(self, facts: Sequence[SaidFact]) -> None:
         told = {(fact.slot, str(fact.value)) for fact in facts}
-        news = {slot for slot, _ in told - self._told}
+        news = {slot for slot, value in told - self._told if value != NOTHING_ELSE}
         self._told |= told
         self._settled.update(slot for slot, _ in told if slot not in self._several or slot not in news)
 

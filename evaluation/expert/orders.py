@@ -40,6 +40,14 @@ class OrderHistory:
             return None
         return call("order_list", limit=_PAGE, offset=len(self.listed) or None)
 
+    def lines_of(self, order: Order) -> list[dict[str, Any]]:
+        """Return the lines of a listed order with its id: as they were read, else their ids and categories."""
+        read = self.read.get(order["order_id"])
+        if read is not None:
+            return [{"order_id": read["order_id"], **line} for line in read["lines"]]
+        listed = zip(order["line_ids"], order["categories"], strict=True)
+        return [{"order_id": order["order_id"], "line_id": each, "category": category} for each, category in listed]
+
     def category_of(self, noun: str) -> str:
         """Return the listed category that is most like what a thing is called: "scarves" for "scarf".
 

@@ -25,6 +25,7 @@ def _counts(played: Episode) -> Counts:
     ends = [
         [last for line in order.lines if (last := eligibility(world, order, line).last_day) is not None]
         for order in world.orders
+        if order.delivered is not None
     ]
     return {
         "constraints": (0, 0) if new is None else (len(new.constraints), 1),
@@ -59,11 +60,11 @@ DESCRIBED = Described(
         Row("new", "episodes in which a new one is wanted", "min(0.5, 0.1·d)", lambda a: replacement_probability(a.d)),
         Row(
             "edge",
-            "orders near the end of a line's return window",
+            "delivered orders near the end of a line's return window",
             "0.7·σ((d−4)/1.5), less final sale",
             lambda a: edge_probability(a.d),
         ),
-        Row("eligible", "target lines that can be returned", "", lambda _: nan),
+        Row("eligible", "target lines that can be returned", "3/5 to 3/4", lambda _: nan),
     ),
     _counts,
     _reward,

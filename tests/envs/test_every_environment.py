@@ -165,7 +165,7 @@ def finds_bundle(intent: Intent[Any]) -> bool:
 def is_told_of(slot: Slot, order: Order, line: OrderLine, intent: Intent[Any]) -> bool:
     """Tell whether what a slot says is true of a line of an order."""
     catalog, value = intent.world.shop.catalog, slot.fact.constraint.value
-    if slot.name == "items_ordered":
+    if slot.fact.constraint.attribute == "items_ordered":
         nouns = [catalog.category_of(each.row).singular for each in order.lines]
         return str(value).split(" ", 1)[1] in nouns
     truth = {
@@ -194,10 +194,11 @@ def finds_line(intent: Intent[Any]) -> bool:
 
 def finds_order(intent: Intent[Any]) -> bool:
     reference = intent.goal.reference
+    slots = [slot for slot in intent.slots if not slot.is_on_request]
     left = [
         order.order_id
         for order in intent.world.orders
-        if reference.holds(order) and all(is_told_of(slot, order, order.lines[0], intent) for slot in intent.slots)
+        if reference.holds(order) and all(is_told_of(slot, order, order.lines[0], intent) for slot in slots)
     ]
     return left == [intent.goal.order.order_id]
 

@@ -6,12 +6,14 @@ Worst case of an ideal agent (SPEC §2.3), L being the slots that were left out 
   A = ⌈L/3⌉ turns, all of which the customer has caused. They count only among the 2·T_max turns in all.
 - *Searching.* It filters by what was said, ten products to a page, and stops when it has seen enough. PD and SUB draw
   at most min(60, 20·B) products that fit, where the catalog allows: 2B pages, 2 turns; SUB one more call for the card
-  of what is sold out. BUNDLE and CART need a page for each of n <= B things: 1 turn. STATUS and RETURN list the orders
-  and read at most B of them: 2 turns. POLICY finds sections and reads 1 + B_branch of them: 1 turn and
-  ⌈(1 + B_branch)/B⌉ <= 2. A distractor in the place of what is looked for costs a reworded search.
+  of what is sold out. BUNDLE and CART need a page for each of n <= B things: 1 turn. STATUS lists the orders and reads
+  at most B of them: 2 turns. RETURN reads at most B - 1, and none where the list leaves one: 2 turns. POLICY finds
+  sections and reads 1 + B_branch of them: 1 turn and ⌈(1 + B_branch)/B⌉ <= 2. A distractor in the place of what is
+  looked for costs a reworded search.
 - *Selling out.* One turn in which it is noticed, which the customer has caused; in CART one more to tell of it, excused
   as well. What takes its place may cost another search.
 - *Acting.* CART reads variants and adds: 2 turns. RETURN checks, then initiates and answers: 2 turns. All others: 1.
+  With B = 2 its list leaves one line, which is checked unread: 1 + 2 turns, one of T_max(0) is to spare.
 
 So an agent's own turns are at most 2 + 1 + 1 = 4 where nothing is reworded or sold out: T_max(0), where eps_rank and
 p_oos are 0. Both add turns by chance, while T_max grows by one for every two levels: what they come to is played here.
@@ -167,7 +169,8 @@ class Errand:
     # Asking.
 
     def _unsaid(self) -> list[Slot]:
-        return [slot for slot in self.intent.slots if slot not in self.customer._said]
+        slots = (slot for slot in self.intent.slots if not slot.is_on_request)
+        return [slot for slot in slots if slot not in self.customer._said]
 
     def _question(self) -> str:
         asked = [self._asks_for(slot) for slot in self._unsaid()[:FACTS_PER_QUESTION]]
@@ -304,14 +307,19 @@ class Errand:
         yield from self._reads(fitting)
 
     def _is_of(self, slot: Slot, order: Any) -> bool:
-        """Tell whether what was said is true of an order as ``order_list`` shows it: day, total, titles."""
+        """Tell whether what was said is true of an order as ``order_list`` shows it: day, total, titles.
+
+        What is only told on request is not needed.
+        """
+        if slot.is_on_request:
+            return True
         value, catalog = slot.fact.constraint.value, self.intent.world.shop.catalog
         if slot.name == "order_date":
             return bool(order.placed.toordinal() == value)
         if slot.name == "order_total":
             return bool(order.total_cents == value)
         nouns = [catalog.category_of(line.row).singular for line in order.lines]
-        return slot.name != "items_ordered" or str(value).split(" ", 1)[1] in nouns
+        return slot.fact.constraint.attribute != "items_ordered" or str(value).split(" ", 1)[1] in nouns
 
     def _reads(self, fitting: Sequence[Any]) -> Iterator[Plan]:
         """Yield the list of orders first, then those that may be meant."""
@@ -335,7 +343,9 @@ class Errand:
             if any(codes[line.row] == kind for line in order.lines)
             and all(self._is_of(slot, order) for slot in intent.slots)
         ]
-        reads = list(self._reads(fitting))
+        # One order has one line of a kind, and the list shows its id.
+        reads = list(self._reads(fitting)) if len(fitting) > 1 or not self._has_listed else []
+        assert not self._has_listed or 1 <= len(fitting) <= max(1, world.axes.b_tool - 1)
         yield from reads
         is_checked = goal.line_id in world.eligibility_read
         if not reads and not is_checked:

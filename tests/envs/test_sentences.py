@@ -225,7 +225,7 @@ TOLD: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         ),
         "items_ordered": (
             r"it had (an? {thing}) in it", r"it included (an? {thing})", r"items? ordered (an? {thing})",
-            r"order with the {noun}",
+            r"there was (an? {thing}) in it", r"also in it (an? {thing})", r"order with the {noun}",
         ),
     },
 }  # fmt: skip
@@ -276,7 +276,8 @@ def spelled(slot: Slot) -> Read:
         return Read("", name, Op.EQ, f"{day.day} {day:%B}")
     if name == "need":
         return Read("", name, Op.EQ, f"{'an' if str(value)[0] in 'aeiou' else 'a'} {value}")
-    return Read("", name, Op.EQ, str(value))
+    # Further things in an order are told in the same words as the first.
+    return Read("", "items_ordered" if name == "other_items" else name, Op.EQ, str(value))
 
 
 def expected(intent: Intent[Any], slots: Any) -> set[Read]:

@@ -21,6 +21,9 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
+_ORDER, _FACTS = Fraction(1, 4), Fraction(3, 4)
+"""Weights of the right order and of the facts about it (SPEC §6). The order alone scores below 0: to guess its status
+for ever is nothing to rest on."""
 _BRIEF = (
     "The customer asks about one of their orders. Find out which one they mean: order_list shows day, total and titles "
     "of all orders, and what they have left out you can ask for. Read the order with order_get and answer with its id "
@@ -77,7 +80,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
             and answer.order_status == goal.order.status.value
             and (not goal.wants_arrival or answer.eta_date == (arrival.isoformat() if arrival else None))
         )
-        return Verdict(Fraction(int(knows)), correct=knows)
+        return Verdict(2 * (_ORDER + _FACTS * knows) - 1, correct=knows)
 
     def solve(self, intent: Intent[StatusGoal]) -> dict[str, Any]:
         order = intent.goal.order

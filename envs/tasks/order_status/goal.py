@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Slot
@@ -51,14 +52,27 @@ _ITEMS = SlotKind(
     "item ordered",
     (("with %s in it", "it had %s in it"), ("including %s", "it included %s")),
     (
-        "item", "other item", "product", "other product", "thing", "contents", "title", "what did you order",
-        "what did you buy", "what was in", "what is in", "what else", "what you ordered", "what you bought",
+        "item", "product", "thing", "contents", "title", "what did you order", "what did you buy", "what was in",
+        "what is in", "what you ordered", "what you bought",
     ),
     is_circumstance=True,
 )  # fmt: skip
+_OTHER_ITEMS = SlotKind(
+    "other_items",
+    "also in it",
+    (("with %s in it", "it had %s in it"), ("holding %s", "there was %s in it")),
+    (
+        "what else", "other item", "other product", "other thing", "another item", "another product", "another thing",
+        "additional item", "additional product", "anything else in", "something else in", "anything else on",
+        "anything else did you order", "anything else did you buy",
+    ),
+    is_circumstance=True,
+    none_left="nothing else",
+)  # fmt: skip
+"""Things in the order besides the one that the reference names."""
 
 
-_KINDS = (_DAY, _TOTAL, _ITEMS)
+_KINDS = (_DAY, _TOTAL, _ITEMS, _OTHER_ITEMS)
 _MONTH_SHARE = 0.5
 """Share of indirect references that name the month."""
 
@@ -101,20 +115,29 @@ def intent_in(errand: Errand[StatusGoal], world: World, streams: Streams) -> Int
         reference = _indirect(world, order, line)
     else:
         reference = (_by_day, _by_total, _by_title)[int(form * 3)](world, order, line)
-    told = singled_out(_clues(world, order, reference), [other for other in world.orders if reference.holds(other)])
-    facts = [clue.fact for clue in told]
-    remembered = {fact.kind for fact in (*facts, reference.fact)}
+    clues = _clues(world, order, reference)
+    told = singled_out(clues, [other for other in world.orders if reference.holds(other)])
+    remembered = {fact.kind for fact in (*(clue.fact for clue in told), reference.fact)}
     return Intent(
         errand,
         goal=StatusGoal(order, arrival < 0.5, reference),
         world=world,
         subjects=(Subject("order", "orders", ""),),
-        slots=(*(Slot(0, fact) for fact in facts), Slot(0, reference.fact, is_essential=True)),
+        slots=(
+            *(Slot(0, clue.fact) for clue in told),
+            *(Slot(0, clue.fact, is_on_request=True) for clue in clues if clue not in told and _is_item(clue.fact)),
+            Slot(0, reference.fact, is_essential=True),
+        ),
         streams=streams,
         opening=opening,
-        unknown=tuple(kind for kind in _KINDS if kind not in remembered),
+        kinds=_KINDS,
+        unknown=tuple(kind for kind in (_DAY, _TOTAL) if kind not in remembered),
         fixed=(0,),
     )
+
+
+def _is_item(fact: Fact) -> bool:
+    return fact.constraint.attribute == _ITEMS.name
 
 
 def _noun(world: World, row: int) -> str:
@@ -187,9 +210,16 @@ def _indirect(world: World, order: Order, line: float) -> Reference:
 
 def _clues(world: World, order: Order, reference: Reference) -> list[Clue[Order]]:
     """Return what else the customer may remember of the order, besides the reference; best remembered first."""
+    named = reference.fact.constraint.value if _is_item(reference.fact) else None
+    others = [line.row for line in order.lines if _noun(world, line.row) != named]
     clues: list[Clue[Order]] = [
-        *(Clue(word_fact(_ITEMS, _noun(world, line.row)), _has_kind(world, line.row)) for line in order.lines),
+        *(Clue(_other_item(_noun(world, row)), _has_kind(world, row)) for row in others),
         Clue(day_fact(_DAY, order.placed), lambda other: other.placed == order.placed),
         Clue(money_fact(_TOTAL, order.total_cents), lambda other: other.total_cents == order.total_cents),
     ]
     return [clue for clue in clues if clue.fact != reference.fact]
+
+
+def _other_item(noun: str) -> Fact:
+    """Return one more thing in the order as a fact; questions for the things in the order ask for it too."""
+    return Fact(_OTHER_ITEMS.name, Constraint(_ITEMS.name, Op.EQ, noun), kind=_OTHER_ITEMS)

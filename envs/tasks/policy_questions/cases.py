@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from fractions import Fraction
@@ -10,12 +11,15 @@ from numpy.random import Generator
 
 from ecom_rlve.envs.parts.remembered import spelled_day
 from ecom_rlve.envs.policy.book import PolicyBook
-from ecom_rlve.envs.policy.conditions import TIER, Band, Situation
-from ecom_rlve.envs.policy.rules import Rule
+from ecom_rlve.envs.policy.conditions import REASON, SEASON, TIER, Band, Situation, agrees, may_be_in_season
+from ecom_rlve.envs.policy.rules import Case, Rule
 from ecom_rlve.envs.policy.topics import TOPICS
 from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
 
 _DAYS_AGO = 60
+"""Most days since the date that a question names."""
+_UNTRUE: Mapping[str, tuple[str, str]] = {"shop_return": (REASON, "late arrival")}
+"""By topic: a condition's value that is true of no purchase that its questions are about."""
 _MOST_SPENT = 1000
 # Prices are multiples of $10: a share of one in tenths of a percent is a whole number of cents.
 _PRICE_STEP, _LEAST_TENS, _MOST_TENS = 10, 2, 99
@@ -50,18 +54,41 @@ def draw_question(book: PolicyBook, branching: int, rng: Generator) -> Question:
     return fitting[int(rng.integers(len(fitting)))]
 
 
-def draw_situation(rule: Rule, tier: str, rng: Generator) -> dict[str, str | int]:
-    """Return a value for each condition of the rule. All cases are equally likely; the tier is the customer's own."""
+def dates_of(question: Question, today: date) -> tuple[date, ...]:
+    """Return the dates that a question may name; none if it names no date."""
+    if question.form != "deadline":
+        return ()
+    return tuple(today - timedelta(days=days) for days in range(1, _DAYS_AGO + 1))
+
+
+def draw_situation(rule: Rule, tier: str, rng: Generator, dates: Sequence[date] = ()) -> dict[str, str | int]:
+    """Return a value for each condition of the rule; the tier is the customer's own.
+
+    All cases are equally likely that agree with the cases before them, with the topic and with one of ``dates``.
+    """
     situation: dict[str, str | int] = {}
     draws = rng.random((len(rule.adjustments), 2)).tolist()
     for adjustment, (which, amount) in zip(rule.adjustments, draws, strict=True):
-        value = adjustment.cases[int(which * len(adjustment.cases))].value
-        situation[adjustment.condition.name] = _amount_in(value, amount) if isinstance(value, Band) else value
+        name = adjustment.condition.name
+        cases = [case for case in adjustment.cases if _is_possible(rule, name, case, situation, dates)]
+        value = cases[int(which * len(cases))].value
+        situation[name] = _amount_in(value, amount) if isinstance(value, Band) else value
     return {name: tier if name == TIER else value for name, value in situation.items()}
 
 
+def _is_possible(rule: Rule, name: str, case: Case, situation: Situation, dates: Sequence[date]) -> bool:
+    if _UNTRUE.get(rule.topic.key) == (name, case.value):
+        return False
+    if name == SEASON and dates and not any(may_be_in_season(day, str(case.value)) for day in dates):
+        return False
+    return agrees(name, case.value, situation)
+
+
 def posed(book: PolicyBook, question: Question, situation: Situation, today: date, rng: Generator) -> PolicyGoal:
-    """Return the goal: the question as asked in a situation, with a date or price if it needs one, and its answer."""
+    """Return the goal: the question as asked in a situation, with a date or price if it needs one, and its answer.
+
+    All dates are equally likely that agree with the season, if the situation has one.
+    """
     rule = book.rule(question.topic)
     figure = rule.figure(situation)
     phrasing, days_ago, tens = rng.random(3).tolist()
@@ -69,7 +96,9 @@ def posed(book: PolicyBook, question: Question, situation: Situation, today: dat
     unit, given = rule.topic.unit, ""
     says = [("topic", rule.topic.title), ("form", question.form)]
     if question.form == "deadline":
-        start = today - timedelta(days=1 + int(days_ago * _DAYS_AGO))
+        season = str(situation.get(SEASON, ""))
+        days = [day for day in dates_of(question, today) if may_be_in_season(day, season)]
+        start = days[int(days_ago * len(days))]
         truth, unit, given = start + timedelta(days=int(figure)), "date", f"{spelled_day(start)} {start.year}"
         says.append(("date", start.isoformat()))
     elif question.form == "share":

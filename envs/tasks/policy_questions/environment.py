@@ -19,7 +19,7 @@ from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, score
 from ecom_rlve.envs.tasks.policy_questions.asking import OPENING
-from ecom_rlve.envs.tasks.policy_questions.cases import PolicyGoal, draw_question, draw_situation, posed
+from ecom_rlve.envs.tasks.policy_questions.cases import PolicyGoal, dates_of, draw_question, draw_situation, posed
 from ecom_rlve.envs.tasks.policy_questions.facts import fact_of, kind_of
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -96,7 +96,8 @@ def _intent_in(errand: Errand[PolicyGoal], world: World, streams: Streams) -> In
     """Draw an intent: a question about the policy book of a world."""
     book = world.book
     question = draw_question(book, world.axes.b_branch, streams.stream("question"))
-    situation = draw_situation(book.rule(question.topic), world.tier, streams.stream("situation"))
+    rule, dates = book.rule(question.topic), dates_of(question, world.today)
+    situation = draw_situation(rule, world.tier, streams.stream("situation"), dates)
     goal = posed(book, question, situation, world.today, streams.stream("asking"))
     facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
     return Intent(

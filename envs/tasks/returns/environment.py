@@ -24,7 +24,7 @@ from ecom_rlve.envs.tasks.returns.goal import (
 )
 from ecom_rlve.envs.tasks.returns.replacement import most_constraints, share_met
 from ecom_rlve.envs.world.eligibility import EXCHANGE
-from ecom_rlve.envs.world.orders import MEAN_LINES, MIN_KINDS
+from ecom_rlve.envs.world.orders import MEAN_LINES, MIN_KINDS, delivered_count
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -33,11 +33,13 @@ from ecom_rlve.streams import Streams
 _SELECTION, _RETURN, _REPLACEMENT = Fraction(45, 100), Fraction(45, 100), Fraction(10, 100)
 """Weights of r_sel, r_ret and r_rep (SPEC §6)."""
 _BRIEF = (
-    "The customer wants to send something back. Find the order line they mean (order_list, order_get; ask for what "
-    "they have left out), see whether it can be returned (return_check_eligibility), and return or exchange exactly "
-    "that line for the reason and with the method they give; nothing can be undone. If it is not eligible, initiate "
-    'nothing and answer with resolution "not_eligible". If they want another product without an exchange, put the id '
-    "of one that meets all their wishes first in recommended_product_ids. Say in the answer what you did."
+    "The customer wants to send something back. Find the order line they mean (order_list shows lines and their ids, "
+    "order_get prices and quantities; ask for what they have left out), see whether it can be returned "
+    "(return_check_eligibility), and return or exchange exactly that line for the reason and with the method they "
+    "give; nothing can be undone. If it is not eligible, initiate nothing, not even to see it refused, and answer with "
+    'resolution "not_eligible". If they want another product, exchange the line for one that meets all their wishes, '
+    "or, without an exchange, put its id first in recommended_product_ids; catalog_get_product shows what a card has "
+    "no room for, and a proposal (done=false with the id) shows them the product first. Say in the answer what you did."
 )
 
 
@@ -56,12 +58,13 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
             "return_initiate",
             "return_exchange",
             "catalog_search",
+            "catalog_get_product",
             "catalog_get_variants",
             "ask_user",
         ),
         answer=ReturnAnswer,
         axes=("m", "p_missing", "eps_rank", "t_max", "p_noise", "top_k", "h_orders", "b_branch", "b_tool"),
-        candidates=lambda axes: MEAN_LINES * axes.h_orders,
+        candidates=lambda axes: MEAN_LINES * delivered_count(axes.h_orders),
         needs="four leaf categories",
     )
 
@@ -93,10 +96,14 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
             )
             wrong |= {(NEW, slot.name) for slot in unmet}
         share = _share(intent, offered)
-        is_unwanted = offered is not None and (goal.replacement is None or share == 0)
+        # Of what was done the customer names what is wrong. Of a mere proposal they say whether it fits, for its wrong
+        # slots may all be unsaid.
+        fits = share == 1 if proposal is not None else share > 0
+        is_unwanted = offered is not None and (goal.replacement is None or not fits)
         stray = is_unwanted or any(each.line_id != goal.line_id for each in world.errand_returns)
         slots = tuple(slot for slot in intent.slots if (slot.item, slot.name) in wrong)
-        is_complete = done is not None and not slots and not stray and share == 1
+        is_offered = proposal is not None and offered is not None
+        is_complete = (done is not None or is_offered) and not slots and not stray and share == 1
         return Review(slots, stray, is_complete, hides_unsaid=proposal is not None)
 
     def verify(self, intent: Intent[ReturnGoal], answer: Answer | None) -> Verdict:
@@ -163,11 +170,17 @@ def _share(intent: Intent[ReturnGoal], offered: int | None) -> Fraction:
 
 
 def _return_score(intent: Intent[ReturnGoal], answer: ReturnAnswer) -> Fraction:
-    """Return r_ret: 1 if all is right, 0 if only reason or method differ, else -1 (SPEC §6)."""
+    """Return r_ret: 1 if all is right, 0 if only reason or method differ, else -1 (SPEC §6).
+
+    That a line is not eligible must have been read from a check. Whoever tried to initiate what cannot be returned has
+    at most 0: only the store's refusal kept them from what cannot be undone.
+    """
     goal, world = intent.goal, intent.world
     if not goal.is_eligible:
         is_told = answer.resolution == "not_eligible" and goal.line_id in world.eligibility_read
-        return Fraction(1 if is_told and not world.errand_returns else -1)
+        if not is_told or world.errand_returns:
+            return Fraction(-1)
+        return Fraction(0 if goal.line_id in world.returns_refused else 1)
     if [(done.order_id, done.line_id) for done in world.errand_returns] != [(goal.order_id, goal.line_id)]:
         return Fraction(-1)
     done = world.errand_returns[0]

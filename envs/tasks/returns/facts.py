@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.catalog.product import Category
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.parts.remembered import (
     DAY_WORDS,
@@ -68,6 +69,8 @@ REASONS: Mapping[str, str] = {
     "arrived_late": "a belated delivery",
 }
 """The store's reasons for a return, and what the customer calls each."""
+_OF_SIZES = "does_not_fit"
+"""A reason for things that come in sizes, and for no others."""
 METHODS: Mapping[str, str] = {
     "original_payment": "a refund to my card",
     "store_credit": "store credit",
@@ -108,6 +111,14 @@ _REPLACEMENT = SlotKind(
     ),
     is_circumstance=True,
 )  # fmt: skip
+
+
+def fitting_reasons(category: Category) -> list[str]:
+    """Return the store's names of the reasons for which a thing of this category can go back.
+
+    Only what comes in sizes can fit a person badly.
+    """
+    return [name for name in REASONS if name != _OF_SIZES or category.variant_attribute == "size"]
 
 
 def line_clues(order: Order, line: OrderLine, *, has_other_price: bool) -> dict[str, Clue[Candidate]]:

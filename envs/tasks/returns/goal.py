@@ -15,7 +15,7 @@ from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.description import facts_of
 from ecom_rlve.envs.parts.remembered import Clue, singled_out, with_article
-from ecom_rlve.envs.tasks.returns.facts import LISTED, METHODS, REASONS, Candidate, line_clues, wish_facts
+from ecom_rlve.envs.tasks.returns.facts import LISTED, METHODS, Candidate, fitting_reasons, line_clues, wish_facts
 from ecom_rlve.envs.tasks.returns.opening import opening
 from ecom_rlve.envs.tasks.returns.replacement import Replacement, draw_replacement
 from ecom_rlve.envs.world.eligibility import EXCHANGE, eligibility
@@ -87,9 +87,13 @@ def replacement_probability(d: int) -> float:
 
 
 def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, int]:
-    """Return the order line, the goal, and the number of redraws."""
+    """Return the order line, the goal, and the number of redraws.
+
+    All delivered lines are equally likely. Whether the line can be returned decides nothing else of the goal, so that
+    no word of the customer tells it.
+    """
     axes = world.axes
-    lines = [(order, line) for order in world.orders for line in order.lines]
+    lines = [(order, line) for order in world.orders if order.delivered is not None for line in order.lines]
     is_replaced, is_exchanged, reason, method = streams.stream("wishes").random(4).tolist()
     wants_new = is_replaced < replacement_probability(axes.d)
     targets, rng = streams.stream("target"), streams.stream("replacement")
@@ -99,11 +103,12 @@ def _draw_goal(world: World, streams: Streams) -> tuple[Candidate, ReturnGoal, i
         if wants_new and new is None:
             continue
         refunds = [name for name in METHODS if name != EXCHANGE]
+        reasons = fitting_reasons(world.shop.catalog.category_of(line.row))
         goal = ReturnGoal(
             order_id=order.order_id,
             line_id=line.line_id,
             is_eligible=eligibility(world, order, line).is_eligible,
-            reason=list(REASONS)[int(reason * len(REASONS))],
+            reason=reasons[int(reason * len(reasons))],
             method=EXCHANGE if wants_new and is_exchanged < 0.5 else refunds[int(method * len(refunds))],
             replacement=new,
         )
@@ -119,8 +124,10 @@ def _remembered(
 ) -> list[Clue[Candidate]]:
     """Return what the customer remembers.
 
-    It identifies the line. And what ``order_list`` shows of it leaves few enough orders to be read in one turn.
+    It identifies the line. And what ``order_list`` shows of it leaves so few orders that they can be read in one turn,
+    with a call left for the check of the line: with two calls a turn the list alone tells which line is meant.
     """
+    most = max(1, world.axes.b_tool - 1)
     codes = world.shop.catalog.category_codes
     kind = codes[target[1].row]
     lines = [(order, line) for order in world.orders for line in order.lines if codes[line.row] == kind]
@@ -130,7 +137,7 @@ def _remembered(
     for name in LISTED:
         listed = [clue for clue in told if clue in (clues[other] for other in LISTED)]
         to_read = sum(all(clue.holds(line) for clue in listed) for line in lines)
-        if to_read > world.axes.b_tool and clues[name] not in told:
+        if to_read > most and clues[name] not in told:
             told.append(clues[name])
     return told
 

@@ -75,9 +75,14 @@ def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rn
 
 
 def share_met(world: World, replacement: Replacement, row: int | None) -> Fraction:
-    """Return the share of the constraints that a product meets; 0 for None, another kind or a sold-out product."""
+    """Return the share of the constraints that a product meets; 0 for None or if it cannot be had.
+
+    That is a product of another kind, one that is sold out, and one that no result has shown (SPEC §4).
+    """
     catalog = world.shop.catalog
-    if row is None or catalog.category_codes[row] != catalog.category_codes[replacement.row] or not world.stock(row):
+    if row is None or row not in world.shown or not world.stock(row):
+        return Fraction(0)
+    if catalog.category_codes[row] != catalog.category_codes[replacement.row]:
         return Fraction(0)
     met = sum(is_satisfied(catalog, constraint, row) for constraint in replacement.constraints)
     return Fraction(met, len(replacement.constraints))

@@ -15,7 +15,7 @@ from ecom_rlve.models import SaidAct, Style
 
 _QUESTIONS = {
     # An order holds several things, which are all told where they are asked for first.
-    "items_ordered": "Which other items were in the order?",
+    "other_items": "Which other items were in the order?",
     "order_date": "On which date did you place it?",
     "order_total": "What was the order total?",
 }
@@ -43,7 +43,7 @@ class StatusExpert:
     def __init__(self, skill: Skill | None = None) -> None:
         self._skill = skill or Skill()
         self._history = OrderHistory()
-        self._inquiry = Inquiry(several=("items_ordered",))
+        self._inquiry = Inquiry(several=("other_items",))
         self._clues: list[Clue] = []
         self._nouns: list[str] = []
         """Of things in the order."""
@@ -64,7 +64,7 @@ class StatusExpert:
             self._clues += [(name, said) for name, said in act.says.items() if name in _IS_TRUE]
             self._clues += [(fact.slot, fact.value) for fact in facts if fact.slot in _IS_TRUE]
             self._nouns += [act.says["item"]] if "item" in act.says else []
-            self._nouns += [without_article(str(fact.value)) for fact in facts if fact.slot == "items_ordered"]
+            self._nouns += [without_article(str(fact.value)) for fact in facts if fact.attribute == "items_ordered"]
 
     def _decide(self, turns_left: int, style: Style) -> Action:
         questions = self._questions()

@@ -72,6 +72,8 @@ class ReturnExpert:
             self._is_done |= bool(result)
         elif answer.name == "catalog_search" and self._new:
             self._new.take(self._sent.pop(0), result)
+        elif answer.name == "catalog_get_product" and self._new and result:
+            self._new.take_whole(result["product"])
 
     def _decide(self, room: int, turns_left: int) -> Action:
         # A tool at a time, the last call of the last turn is for the return itself.
@@ -83,14 +85,14 @@ class ReturnExpert:
         orders = self._request.orders(self._history, narrows=narrows)
         if not self._skill.compares or not narrows:
             orders = orders[:1]
-        unread = [order["order_id"] for order in orders if order["order_id"] not in self._history.read]
         lines = self._request.lines(self._history, orders, narrows=narrows)
-        is_unclear = len(unread) > max(1, room) or (len(lines) > 1 and not unread)
+        unread = [order["order_id"] for order in orders if order["order_id"] not in self._history.read]
+        is_unclear = len(lines) > 1 and (len(unread) > max(1, room) or not unread)
         if is_unclear and turns_left > 2 and self._skill.asks and self._inquiry.open((*_WHICH, *_WHICH_LINE)):
             return self._look([], turns_left)
-        if unread and can_look:
+        if len(lines) > 1 and unread and can_look:
             calls = [call("order_get", order_id=order_id) for order_id in unread]
-            return self._look((calls + self._searches())[: max(1, room)], turns_left)
+            return self._look((calls + self._looks())[: max(1, room)], turns_left)
         if not lines:
             return {"answer": {"done": True}}
         return self._treat(lines[0], max(1, room) if can_look else 0, turns_left)
@@ -103,7 +105,7 @@ class ReturnExpert:
         if is_eligible is False:
             return {"answer": {**selected, "resolution": "not_eligible"}}
         checks = [call("return_check_eligibility", **which)] if is_eligible is None else []
-        calls = (checks + self._searches())[:room]
+        calls = (checks + self._looks())[:room]
         if calls or (turns_left > 1 and self._inquiry.open(self._questions(turns_left, is_found=True))):
             return self._look(calls, turns_left, is_found=True)
         return self._finish(which, selected)
@@ -111,11 +113,11 @@ class ReturnExpert:
     def _look(self, calls: list[dict[str, Any]], turns_left: int, *, is_found: bool = False) -> Action:
         return self._inquiry.look(calls, self._questions(turns_left, is_found=is_found), self._style)
 
-    def _searches(self) -> list[dict[str, Any]]:
-        """Return the searches for something new; a weaker agent looks once at what there is."""
+    def _looks(self) -> list[dict[str, Any]]:
+        """Return the looks for something new; a weaker agent looks once at what there is."""
         if self._new is None:
             return []
-        return self._new.searches() if self._skill.filters and self._skill.compares else self._new.browse()
+        return self._new.looks() if self._skill.filters and self._skill.compares else self._new.browse()
 
     def _questions(self, turns_left: int, *, is_found: bool) -> dict[str, str]:
         """Return what to ask, most urgent first; ``is_found``: the line is known."""
@@ -128,7 +130,7 @@ class ReturnExpert:
         if self._inquiry.open(known):
             return {**known, **about_new}
         # With too few turns to name everything that a wish may be about, each turn brings one wish for sure.
-        unnamed = 0 if self._new.cards else _ON_CARDS
+        unnamed = 0 if self._new.has_read else _ON_CARDS
         if len(self._inquiry.open(about_new)) + unnamed > _TOLD_AT_ONCE * (turns_left - 1):
             return {ANYTHING: f"What else should the new {self._new.noun} be like?"}
         return about_new

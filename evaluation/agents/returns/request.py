@@ -78,12 +78,10 @@ class ReturnRequest:
         return [order for order in orders if not narrows or self._is_true(_OF_ORDER, order)]
 
     def lines(self, history: OrderHistory, orders: Sequence[Order], *, narrows: bool) -> list[Line]:
-        """Return the lines that may be meant on those of the orders that were read."""
+        """Return the lines of the orders that may be meant; of an order that was not read, all of the kind."""
         category = history.category_of(self.noun)
-        read = [history.read[order["order_id"]] for order in orders if order["order_id"] in history.read]
-        lines = [{"order_id": order["order_id"], **line} for order in read for line in order["lines"]]
-        found = [line for line in lines if line["category"] == category]
-        return [line for line in found if not narrows or self._is_true(_OF_LINE, line)]
+        found = [line for order in orders for line in history.lines_of(order) if line["category"] == category]
+        return [line for line in found if not narrows or "quantity" not in line or self._is_true(_OF_LINE, line)]
 
     def _is_true(self, tests: Mapping[str, Callable[[dict[str, Any], Any], bool]], of: dict[str, Any]) -> bool:
         return all(test(of, self.facts[slot].value) for slot, test in tests.items() if slot in self.facts)

@@ -2,6 +2,7 @@
 
 from ecom_rlve.evaluation.agents.returns.blind import BlindLine, ReturnEveryLine
 from ecom_rlve.evaluation.agents.returns.expert import ReturnExpert
+from ecom_rlve.evaluation.agents.returns.lazy import SkipsCheck
 from ecom_rlve.evaluation.agents.suite import Blind, Suite
 
 SUITE = Suite(
@@ -9,6 +10,7 @@ SUITE = Suite(
     ReturnExpert,
     # The only resolution that nothing has to be done for.
     constants={"resolution": "not_eligible"},
+    lazy={"skips_check": lambda _: SkipsCheck()},
     empty={"return_every_line": lambda _: ReturnEveryLine()},
     blind={
         "first_line": Blind(lambda _: BlindLine(None), picks=True),

@@ -30,6 +30,7 @@ from ecom_rlve.evaluation.agent import Agent, one_at_a_time
 from ecom_rlve.evaluation.agents.idle import AnswerAtOnce, AskForever, InjectPrompt, RepeatCustomer, SayNothing
 from ecom_rlve.evaluation.agents.order_status.blind import BlindOrder
 from ecom_rlve.evaluation.agents.order_status.expert import StatusExpert
+from ecom_rlve.evaluation.agents.order_status.lazy import GuessesDelivered
 from ecom_rlve.models import EpisodeResult, Split, Style
 from ecom_rlve.streams import Streams, stream
 
@@ -107,7 +108,7 @@ def left_over(intent: Intent[StatusGoal]) -> list[str]:
         month = f"{date.fromisoformat(listed['date']):%B}"
         if reference.form == "indirect" and named.get("date", month) != month:
             continue
-        if all(is_told(slot, listed, kinds) for slot in intent.slots):
+        if all(is_told(slot, listed, kinds) for slot in intent.slots if not slot.is_on_request):
             left.append(listed["order_id"])
     return left
 
@@ -126,7 +127,7 @@ def test_no_fact_that_the_customer_remembers_could_be_spared(store: Shop) -> Non
         slots = intent.slots
         for slot in slots[:-1]:
             intent.slots = tuple(other for other in slots if other is not slot)
-            assert len(left_over(intent)) > 1
+            assert (len(left_over(intent)) > 1) == (not slot.is_on_request)
             spared += 1
         intent.slots = slots
     assert spared >= 80
@@ -138,7 +139,29 @@ def test_kinds_of_facts_are_told_or_not_remembered(store: Shop) -> None:
         told = {slot.name for slot in intent.slots}
         forgotten = {kind.name for kind in intent.unknown}
         assert not told & forgotten
-        assert told | forgotten == {"order_date", "order_total", "items_ordered"}
+        assert (told | forgotten) - {"items_ordered", "other_items"} == {"order_date", "order_total"}
+
+
+def things(intent: Intent[StatusGoal]) -> list[str]:
+    return [store_noun(intent, line.row) for line in intent.goal.order.lines]
+
+
+def store_noun(intent: Intent[StatusGoal], row: int) -> str:
+    return intent.world.shop.catalog.category_of(row).singular
+
+
+def test_everything_in_the_order_can_be_named(store: Shop) -> None:
+    told_later = 0
+    for seed in range(100):
+        intent, _ = draw(store, 6, seed)
+        named = [
+            slot.fact.constraint.value for slot in intent.slots if slot.fact.constraint.attribute == "items_ordered"
+        ]
+        assert sorted(str(noun).split(" ", 1)[1] for noun in named) == sorted(things(intent))
+        told_later += sum(slot.is_on_request for slot in intent.slots)
+        opened = Customer(intent).open()[0].mentions[0].facts
+        assert not any(slot.fact in opened for slot in intent.slots if slot.is_on_request)
+    assert told_later > 50
 
 
 # --- Shares of section 3 ----------------------------------------------------------------------------------------------
@@ -159,12 +182,20 @@ def test_measured_shares_are_those_of_the_contract(store: Shop, d: int) -> None:
         forms[intent.goal.reference.form] += 1
         indirect += intent.goal.reference.form == "indirect"
         left_out += Customer(intent).left_out
-        free += len(intent.slots) - 1
+        free += sum(not slot.is_on_request for slot in intent.slots) - 1
     assert is_near(indirect / 400, 1 / (1 + exp(-(d - 2) / 1.5)), 400)
     assert is_near(left_out / free, 0.8 / (1 + exp(-(d - 3.5) / 1.3)), free)
     direct = [forms[form] for form in ("day", "total", "title")]
     if sum(direct) > 60:
         assert chisquare(direct).pvalue > 0.001
+
+
+@pytest.mark.parametrize("d", [*LEVELS, 20])
+def test_at_most_half_of_the_orders_meant_have_arrived(store: Shop, d: int) -> None:
+    count = 300
+    statuses = Counter(draw(store, d, seed)[0].goal.order.status for seed in range(count))
+    assert is_near(statuses[OrderStatus.DELIVERED] / count, 0.5, count)
+    assert set(statuses) == set(OrderStatus)
 
 
 @pytest.mark.slow
@@ -185,7 +216,7 @@ def test_the_target_is_uniform_over_places_and_statuses(store: Shop) -> None:
 
 def _facts_said(episode: Episode) -> int:
     intent = episode.intent
-    return len(intent.slots) - 1 - Customer(intent).left_out
+    return sum(not slot.is_on_request for slot in intent.slots) - 1 - Customer(intent).left_out
 
 
 def test_axes_move_only_their_own_thing(store: Shop) -> None:
@@ -239,19 +270,40 @@ def scenario_where(store: Shop, *, wants_arrival: bool, status: str = "delivered
     raise AssertionError("no such order among 500 seeds")
 
 
+ORDER_ALONE = -0.5
+"""What the right order is worth without the facts: 2·¼ - 1. A guess is nothing to rest on (SPEC §6)."""
+
+
 def test_scores_of_answers(store: Shop) -> None:
     intent = scenario_where(store, wants_arrival=True)
-    assert judged(intent) == (0.0, False), "facts count only if a result showed them"
+    assert judged(intent) == (ORDER_ALONE, False), "facts count only if a result showed them"
     other = next(order for order in intent.world.orders if order is not intent.goal.order)
     run(intent, "order_get", order_id=other.order_id)
-    assert judged(intent) == (0.0, False), "reading another order shows nothing of this one"
+    run(intent, "order_list", limit=50)
+    assert judged(intent) == (ORDER_ALONE, False), "neither the list nor another order shows anything of this one"
     run(intent, "order_get", order_id=intent.goal.order.order_id)
     assert judged(intent) == (1.0, True)
     for wrong in ({"order_status": "shipped"}, {"order_status": None}, {"eta_date": "2024-01-01"}, {"eta_date": None}):
-        assert judged(intent, **wrong) == (0.0, False)
+        assert judged(intent, **wrong) == (ORDER_ALONE, False)
     for order_id in (other.order_id, None, "", "nope"):
         assert judged(intent, selected_order_id=order_id) == (-1.0, False)
     assert STATUS.verify(intent, None).r_task == -1
+
+
+def test_facts_of_another_order_are_worth_nothing(store: Shop) -> None:
+    """Not even where they are the same as those of the order that is meant."""
+    intent = scenario_where(store, wants_arrival=False)
+    goal = intent.goal.order
+    twin = next(order for order in intent.world.orders if order is not goal and order.status is goal.status)
+    for order in (goal, twin):
+        run(intent, "order_get", order_id=order.order_id)
+    assert judged(intent, selected_order_id=twin.order_id) == (-1.0, False)
+
+
+def test_who_guesses_that_it_was_delivered_is_paid_less_than_nothing(store: Shop) -> None:
+    results = [play(start(store, 0, seed), GuessesDelivered()) for seed in range(40)]
+    assert {result.r_task for result in results} == {ORDER_ALONE}
+    assert {result.r_eff for result in results} == {-1.0}
 
 
 def test_a_date_counts_only_where_it_was_asked_for(store: Shop) -> None:
@@ -266,7 +318,7 @@ def test_a_cancelled_order_never_arrives(store: Shop) -> None:
     run(intent, "order_get", order_id=intent.goal.order.order_id)
     assert right_answer(intent)["eta_date"] is None
     assert judged(intent) == (1.0, True)
-    assert judged(intent, eta_date=intent.world.today.isoformat()) == (0.0, False)
+    assert judged(intent, eta_date=intent.world.today.isoformat()) == (ORDER_ALONE, False)
 
 
 @pytest.mark.parametrize(
@@ -329,6 +381,56 @@ def test_every_fact_can_be_had_by_asking_and_what_is_forgotten_is_said_to_be(sto
             assert kind.name.replace("_", " ") in heard
         told, forgotten = told + len(slots), forgotten + len(episode.intent.unknown)
     assert min(told, forgotten) >= 50
+
+
+ELSE = "What else was in that order?"
+
+
+@pytest.mark.parametrize("p_missing", [0.0, 1.0])
+@pytest.mark.parametrize("d", [0, 9])
+def test_what_else_was_in_it_names_another_thing_or_nothing(store: Shop, d: int, p_missing: float) -> None:
+    """Never what was said before: not in the first message, nor in the answer to the same question."""
+    outcomes = Counter[str]()
+    for seed in range(80):
+        episode = start(store, d, seed, p_missing=p_missing, p_noise=0)
+        said = {noun for noun in things(episode.intent) if noun in episode.opening.user_message}
+        if episode.intent.goal.reference.form == "title":
+            said.add(str(episode.intent.slots[-1].fact.constraint.value).split(" ", 1)[1])
+        rest = set(things(episode.intent)) - said
+        for _ in range(3):
+            reply = episode.step({"assistant_message": ELSE}).user_message
+            named = {noun for noun in things(episode.intent) if f" {noun} " in f" {_plain(reply)} "}
+            assert named <= rest, (reply, said)
+            assert bool(named) == bool(rest), (reply, rest)
+            assert ("nothing else" in reply) == (not rest), reply
+            outcomes["more" if named else "none"] += 1
+            rest -= named
+    assert min(outcomes["more"], outcomes["none"]) > 20
+
+
+def test_word_that_nothing_else_was_in_it_excuses_no_turn_and_tires_when_repeated(store: Shop) -> None:
+    seed = next(seed for seed in range(200) if len(draw(store, 6, seed)[0].goal.order.lines) == 1)
+    episode = start(store, 6, seed, p_missing=0.0, p_noise=0)
+    if things(episode.intent)[0] not in episode.opening.user_message:
+        episode.step({"assistant_message": ELSE})
+    before = episode.customer_caused
+    for _ in range(4):
+        seen = episode.step({"assistant_message": ELSE})
+    assert episode.customer_caused == before
+    assert seen.result is not None
+    assert seen.result.termination == "customer_left"
+
+
+def test_what_was_in_it_is_told_whether_it_was_said_or_not(store: Shop) -> None:
+    asked = 0
+    for seed in range(40):
+        episode = start(store, 0, seed, p_missing=0.0, p_noise=0)
+        nouns = things(episode.intent)
+        if len(nouns) <= 3:
+            asked += 1
+            heard = " ".join(episode.step({"assistant_message": "What was in the order?"}).user_message for _ in (1, 2))
+            assert all(noun in heard for noun in nouns), (heard, nouns)
+    assert asked > 10
 
 
 def test_what_the_opening_said_is_told_again(store: Shop) -> None:

@@ -28,7 +28,7 @@ from ecom_rlve.envs.policy.conditions import CONDITIONS, TIERS, Band
 from ecom_rlve.envs.policy.topics import TOPICS
 from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, closeness, score
 from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
-from ecom_rlve.envs.tasks.policy_questions.cases import draw_situation, posed
+from ecom_rlve.envs.tasks.policy_questions.cases import dates_of, draw_situation, posed
 from ecom_rlve.envs.tasks.policy_questions.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.policy_questions.facts import kind_of
 from ecom_rlve.envs.world.shop import Shop
@@ -172,12 +172,42 @@ def test_no_answer_to_a_template_is_right_more_often_than_one_time_in_a_hundred(
         streams = Streams("spread", seed)
         # With one condition the figures spread least.
         book = draw_policy_book(streams, DEPARTMENTS, branching=1)
-        situation = draw_situation(book.rule(question.topic), TIERS[seed % 4], streams.stream("situation"))
         today = date(2025, 1, 1) + timedelta(days=seed % 365)
+        rule, dates = book.rule(question.topic), dates_of(question, today)
+        situation = draw_situation(rule, TIERS[seed % 4], streams.stream("situation"), dates)
         truths[posed(book, question, situation, today, streams.stream("asking")).truth] += 1
     least, _ = clopper_pearson(max(truths.values()), SEEDS, 1 - 0.05 / len(truths))
     assert least <= 0.01
     assert max(truths.values()) <= 0.012 * SEEDS
+
+
+MONTHS_OF = {"spring sale": (3, 4, 5), "summer sale": (6, 7, 8), "holiday sale": (11, 12)}
+
+
+def test_a_date_and_its_season_agree(begin: Callable[..., Episode]) -> None:
+    """What was bought on 9 October was not bought in the summer sale."""
+    seasons = Counter[str]()
+    for seed in range(1500):
+        goal = begin(18, seed).intent.goal
+        season, said = dict(goal.situation).get("season"), dict(goal.says)
+        if season is not None and goal.question.form == "deadline":
+            day = date.fromisoformat(said["date"])
+            assert day.month in MONTHS_OF.get(str(season), range(1, 13)), (day, season)
+            seasons[str(season)] += 1
+    assert seasons.keys() == {*MONTHS_OF, "regular season"}
+    assert min(seasons.values()) > 5
+
+
+def test_facts_of_one_purchase_do_not_contradict_each_other(begin: Callable[..., Episode]) -> None:
+    told = Counter[str]()
+    for seed in range(1500):
+        goal = begin(18, seed).intent.goal
+        facts = dict(goal.situation)
+        told.update(f"{name}: {value}" for name, value in facts.items())
+        assert (facts.get("item_condition"), facts.get("reason")) != ("sealed", "manufacturing defect")
+        assert goal.question.topic != "shop_return" or facts.get("reason") != "late arrival"
+    for trait in ("item_condition: sealed", "reason: manufacturing defect", "reason: late arrival"):
+        assert told[trait] > 10, trait
 
 
 @pytest.mark.slow

@@ -66,6 +66,7 @@ def test_the_list_tells_orders_apart_and_nothing_of_how_they_stand(world: World)
             "order_id": order.order_id,
             "date": order.placed.isoformat(),
             "total": order.total_cents / 100,
+            "line_ids": [line.line_id for line in order.lines],
             "titles": [world.shop.card(line.row)["title"] for line in order.lines],
             "categories": [world.shop.catalog.category_of(line.row).name for line in order.lines],
         }
@@ -123,6 +124,7 @@ def test_unknown_orders_and_lines_are_refused(world: World) -> None:
         assert refusal(world, name, order_id="nope", line_id="L", **more) is DomainCode.UNKNOWN_ORDER
         assert refusal(world, name, **foreign, **more) is DomainCode.UNKNOWN_LINE
     assert not world.eligibility_read
+    assert not world.returns_refused
 
 
 @pytest.mark.parametrize(
@@ -150,8 +152,11 @@ def test_a_check_says_what_the_store_would_do(world: World, code: DomainCode | N
 def test_the_store_refuses_what_is_not_eligible(world: World, code: DomainCode) -> None:
     line = which(world, code)
     assert refusal(world, "return_initiate", **line, **REFUND) is code
-    assert world.eligibility_read == {line["line_id"]}, "a refusal is a reading"
+    assert world.returns_refused == {line["line_id"]}
+    world.returns_refused.clear()
     assert refusal(world, "return_exchange", **line, **REASON, new_product_id=product(world)) is code
+    assert world.returns_refused == {line["line_id"]}
+    assert not world.eligibility_read, "a refusal is no reading"
     assert (world.returns, world.changes) == ([], 0)
 
 
@@ -178,6 +183,7 @@ def test_an_exchange_takes_a_product_that_is_there_in_a_variant_that_it_has(worl
     gone = product(world, in_stock=False)
     assert refusal(world, "return_exchange", **line, **REASON, new_product_id=gone) is DomainCode.OUT_OF_STOCK
     assert not world.returns
+    assert not world.returns_refused, "the line itself was not refused"
     row = world.row_of(new)
     variant = world.variants(row)[2]
     stock = world.stock(row)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from statistics import fmean
 
 import pytest
 
@@ -12,7 +14,7 @@ from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.world.eligibility import eligibility
-from ecom_rlve.envs.world.orders import Order, OrderStatus, edge_probability
+from ecom_rlve.envs.world.orders import Order, OrderStatus, delivered_count, edge_probability
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import Return, World
 from ecom_rlve.models import DomainCode, Split
@@ -116,13 +118,15 @@ def test_ids_are_no_sequence(shop: Shop) -> None:
 
 @pytest.mark.slow
 def test_the_share_of_orders_at_the_edge_of_their_window_is_as_stated(shop: Shop) -> None:
-    """Some order's window ends within two days of today by chance; the easiest level tells how many."""
+    """Of those that were delivered; some window ends within two days of today by chance, as the easiest level tells."""
 
     def measured(d: int) -> tuple[float, int]:
         at_edge = count = 0
         for seed in range(250):
             store = world(shop, seed, d)
             for order in store.orders:
+                if order.delivered is None:
+                    continue
                 count += 1
                 at_edge += any(_days_to_end(store, order, line.row) in (-2, -1, 1, 2) for line in order.lines)
         return at_edge / count, count
@@ -134,6 +138,50 @@ def test_the_share_of_orders_at_the_edge_of_their_window_is_as_stated(shop: Shop
         share, count = measured(d)
         stated = edge_probability(d) + (1 - edge_probability(d)) * chance
         assert abs(share - stated) <= max(0.1 * stated, 3 * (stated * (1 - stated) / count) ** 0.5), d
+
+
+EVERY_LEVEL = (0, 3, 6, 9, 12, 20)
+
+
+@pytest.mark.parametrize("d", EVERY_LEVEL)
+def test_one_half_of_a_history_has_arrived(shop: Shop, d: int) -> None:
+    """The most common status is no answer worth guessing, and every history has lines to send back (SPEC §6)."""
+    statuses: Counter[OrderStatus] = Counter()
+    for seed in range(40):
+        orders = world(shop, seed, d).orders
+        arrived = sum(order.status is OrderStatus.DELIVERED for order in orders)
+        assert arrived == len(orders) // 2 == delivered_count(len(orders))
+        statuses.update(order.status for order in orders)
+    assert all(statuses[status] > 0.02 * statuses.total() for status in OrderStatus)
+    assert len(world(shop, 1, d, h_orders=13).orders) == 13
+    assert sum(order.delivered is not None for order in world(shop, 1, d, h_orders=13).orders) == 6
+
+
+@pytest.mark.parametrize("d", EVERY_LEVEL)
+def test_what_is_on_its_way_was_ordered_of_late(shop: Shop, d: int) -> None:
+    ages: dict[bool, list[int]] = {True: [], False: []}
+    for seed in range(20):
+        store = world(shop, seed, d)
+        for order in store.orders:
+            ages[order.eta is not None].append((store.today - order.placed).days)
+    assert max(ages[True]) <= 14
+    assert fmean(ages[True]) < 10 < fmean(ages[False])
+
+
+@pytest.mark.parametrize("d", EVERY_LEVEL)
+def test_between_a_quarter_and_two_fifths_of_what_arrived_cannot_be_returned(shop: Shop, d: int) -> None:
+    codes: Counter[DomainCode | None] = Counter()
+    for seed in range(300 if d < 6 else 120):
+        store = world(shop, seed, d)
+        codes.update(
+            eligibility(store, order, line).code
+            for order in store.orders
+            if order.delivered is not None
+            for line in order.lines
+        )
+    assert 0.25 <= 1 - codes[None] / codes.total() <= 0.4
+    for code in (DomainCode.WINDOW_CLOSED, DomainCode.FINAL_SALE, DomainCode.ALREADY_RETURNED):
+        assert codes[code] > 0.03 * codes.total(), code
 
 
 def _days_to_end(store: World, order: Order, row: int) -> int | None:
