@@ -36,7 +36,7 @@ class Policies:
 
     @property
     def lazy(self) -> tuple[str, ...]:
-        """The expert's weaker rungs."""
+        """The expert's weaker rungs, and what else does the job badly."""
         return tuple(self.rungs)[1:]
 
     @property
@@ -59,11 +59,11 @@ class Policies:
 
 
 def rungs(info: EnvironmentInfo, suite: Suite | None) -> dict[str, Maker]:
-    """Return the expert and those of its weaker rungs that leave something undone in the environment."""
+    """Return the expert, those of its weaker rungs that leave something undone, and the suite's own lazy policies."""
     if suite is None:
         return {}
     weaker = {name: rung.skill for name, rung in RUNGS.items() if not rung.axis or rung.axis in info.axes}
-    return {name: _rung(suite, skill) for name, skill in {"expert": Skill(), **weaker}.items()}
+    return {name: _rung(suite, skill) for name, skill in {"expert": Skill(), **weaker}.items()} | dict(suite.lazy)
 
 
 def _rung(suite: Suite, skill: Skill) -> Maker:

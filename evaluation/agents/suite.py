@@ -30,6 +30,8 @@ class Suite:
 
     env_id: str
     expert: Callable[[Skill], Agent]
+    lazy: Mapping[str, Maker] = field(default_factory=dict)
+    """Further policies that do it badly: from d = 3 on they must lie below the expert, like its weaker rungs."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the answer that needs no knowledge, where there is a better guess than the schema gives."""
     empty: Mapping[str, Maker] = field(default_factory=dict)
