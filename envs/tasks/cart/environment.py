@@ -73,9 +73,9 @@ class CartEnvironment(Environment, Errand[CartGoal]):
 
     def draw(self, world: World, streams: Streams) -> Scenario:
         shop, axes = world.shop, world.axes
-        drawn, redraws = draw_products(shop, items_at(axes.d), streams.stream("products"), world.split)
+        drawn, redraws = draw_products(shop, items_at(axes.d), streams.stream("products"), world.split, axes.d)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
-        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets)
+        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets, axes.d)
         items = draw_wishes(world, [row for row, _ in drawn])
         slots = [
             Slot(item, fact)
