@@ -38,7 +38,7 @@ def _found(shop: Shop, kind: str) -> NDArray[np.int32]:
 def _mixed(values: NDArray[np.generic], place: int) -> NDArray[np.uint64]:
     """Return a 64-bit hash of each value of the column at a place, equal for equal values and for all unknown ones."""
     _, codes = np.unique(values, return_inverse=True)
-    hashed = (codes.astype(np.uint64) + np.uint64(1 + (place << 32))) * _ODD
+    hashed: NDArray[np.uint64] = (codes.astype(np.uint64) + np.uint64(1 + (place << 32))) * _ODD
     for shift, factor in _MIXES:
         hashed = (hashed ^ (hashed >> shift)) * factor
     return hashed
