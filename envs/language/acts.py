@@ -95,6 +95,8 @@ class Fact:
     """Its kind, if it is no attribute of the catalog."""
     spelled: str = ""
     """The only spelling of the value, such as a date; empty: the value is spelled according to its type."""
+    is_wish: bool = False
+    """It is a preference beside what is required, and must sound like one: what does not meet it is not useless."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ecom_rlve.envs.language.acts import Act, Mention
-from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity
+from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity, split_wishes
 from ecom_rlve.envs.language.templates import (
     ANSWER_COUNT,
     ANSWER_ITEM,
@@ -14,6 +14,8 @@ from ecom_rlve.envs.language.templates import (
     FOLLOW_UP,
     LISTED_WANT,
     NEXT_WANT,
+    WISH_FOLLOW_UP,
+    WISH_ITEM,
 )
 
 PROTECTED_PLACES = ("title", "date", "money", "number")
@@ -62,15 +64,17 @@ def introduced(speaker: Speaker, act: Act) -> str:
     parts = [speaker.say(act.bank, (), **dict(act.places))]
     for mention in act.mentions:
         quantity, rest = split_quantity(mention)
-        circumstances, facts = split_circumstances(rest)
+        circumstances, stated = split_circumstances(rest)
+        preferred, facts = split_wishes(stated)
         if quantity is not None:
             parts.append(speaker.say(ANSWER_COUNT, count=speaker.counted(mention, quantity)))
         if circumstances:
             parts.append(speaker.say(CIRCUMSTANCES, circumstances))
-        if facts and len(act.mentions) > 1:
-            parts.append(speaker.say(ANSWER_ITEM, facts, item=named([mention])))
-        elif facts:
-            parts.append(speaker.say(FOLLOW_UP, facts))
+        is_alone = len(act.mentions) == 1
+        if facts:
+            parts.append(speaker.say(FOLLOW_UP if is_alone else ANSWER_ITEM, facts, item=named([mention])))
+        if preferred:
+            parts.append(speaker.say(WISH_FOLLOW_UP if is_alone else WISH_ITEM, preferred, item=named([mention])))
     return " ".join(parts)
 
 

@@ -82,6 +82,11 @@ def split_circumstances(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
     return told, wished
 
 
+def split_wishes(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
+    """Return the facts that are preferences, and the others."""
+    return [fact for fact in facts if fact.is_wish], [fact for fact in facts if not fact.is_wish]
+
+
 def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
     """Return "the desk lamp and the charger", or ``otherwise`` if no mention has a noun."""
     return joined([f"the {mention.singular}" for mention in mentions if mention.singular]) or otherwise

@@ -87,9 +87,19 @@ FOLLOW_UP = bank(
     "It has to {preds}.",
     terse=("Must {preds}.", "{tags}."),
     formal=("It is important to me that it should {preds}.", "I require the following: {tags}."),
-    chatty=("It should {preds}, if that's at all possible!", "Oh, and it should {preds}."),
+    chatty=("It should {preds}, you know!", "Oh, and it should {preds}."),
 )
 """Tells facts about what the previous sentence named."""
+
+WISH_FOLLOW_UP = bank(
+    "Ideally it would {preds}.",
+    "If possible, I'd like it to {preds}.",
+    plain=("It would be nice if it could {preds}.", "I'd prefer it to {preds}."),
+    terse=("Preferably {facts}.", "Nice to have: {tags}.", "{tags}, if possible."),
+    formal=("I would prefer it to {preds}, where possible.", "My preferences are these: {tags}."),
+    chatty=("It would be lovely if it could {preds}!", "If I could choose, it would {preds}!"),
+)
+"""Tells preferences about what the previous sentence named: who cannot meet them has not failed."""
 
 ANSWER_COUNT = bank(
     "{count}, please.",
@@ -120,6 +130,24 @@ ANSWER_BARE = bank(
         "{facts}, if you please.",
     ),
     chatty=("Well, what I'd like should {preds}!", "Hmm, {facts}, please!", "What I have in mind should {preds}."),
+)
+
+WISH_ITEM = bank(
+    "Ideally {item} would {preds}.",
+    "If possible, I'd like {item} {facts}.",
+    plain=("It would be nice if {item} could {preds}.", "I'd prefer {item} {facts}."),
+    terse=("Preferably {item} {facts}.", "{item}, {tags}, if possible."),
+    formal=("Where possible, I would prefer {item} {facts}.", "My preferences for {item} are these: {tags}."),
+    chatty=("It would be lovely if {item} could {preds}!", "If I could choose, {item} would {preds}!"),
+)
+
+WISH_BARE = bank(
+    "Ideally {facts}.",
+    "If possible, {facts}.",
+    plain=("I'd prefer it to {preds}.", "It would be nice if it could {preds}."),
+    terse=("Preferably {facts}.", "{tags}, if possible."),
+    formal=("Where possible, {facts}.", "My preferences are these: {tags}."),
+    chatty=("If I could choose, it would {preds}!", "It would be lovely to have it {facts}!"),
 )
 
 CIRCUMSTANCES = bank(

@@ -14,7 +14,7 @@ from ecom_rlve.envs.language import templates
 from ecom_rlve.envs.language.acts import Act, ActKind, Bank, Mention
 from ecom_rlve.envs.language.opening import introduced, opening, opening_of, wishes
 from ecom_rlve.envs.language.persona import Persona
-from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity, things
+from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity, split_wishes, things
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +48,14 @@ def _next(speaker: Speaker, act: Act) -> str:
 def _answer(speaker: Speaker, act: Act) -> str:
     sentences = []
     for mention in act.mentions:
-        circumstances, others = split_circumstances(mention.facts)
+        circumstances, rest = split_circumstances(mention.facts)
+        preferred, others = split_wishes(rest)
         if circumstances:
             sentences.append(speaker.say(templates.CIRCUMSTANCES, circumstances))
-        if others or not circumstances:
+        if others or not mention.facts:
             sentences.append(_told(speaker, replace(mention, facts=tuple(others)), _ANSWER_BANKS))
+        if preferred:
+            sentences.append(_told(speaker, replace(mention, facts=tuple(preferred)), _WISH_BANKS))
     return " ".join(sentences)
 
 
@@ -66,6 +69,7 @@ class _Banks:
 
 
 _ANSWER_BANKS = _Banks(templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.ANSWER_COUNT)
+_WISH_BANKS = _Banks(templates.WISH_ITEM, templates.WISH_BARE, templates.ANSWER_COUNT)
 _CORRECT_BANKS = _Banks(templates.CORRECT_ITEM, templates.CORRECT_BARE, templates.CORRECT_COUNT)
 
 

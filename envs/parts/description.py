@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.envs.language.acts import Fact
@@ -18,27 +18,27 @@ _FEWEST = 3
 """Least number of facts in a description, so that a text search has enough words to work with."""
 
 
-def describe(shop: Shop, row: int, rng: Generator) -> tuple[Constraint, ...] | None:
+def describe(shop: Shop, row: int, rng: Generator, closeness: float = 0.0) -> tuple[Constraint, ...] | None:
     """Return equality constraints that only this product of its category meets; None if there are none.
 
-    The brand comes first, then attributes and price in random order. Once there are enough facts, those that exclude no
-    further product are left out. The category's variant attribute is never used, nor a number that does not fit on the
-    product's card: the agent must be able to recognise what the customer says.
+    The brand comes first, then attributes and price in random order. But with probability ``closeness`` what more
+    products of the category have too comes before what fewer have: so it takes more facts to tell the product from all
+    others, and each of them tells less. Once there are enough facts, those that exclude no further product are left
+    out. The category's variant attribute is never used. The cards of a search that filters by a fact show it.
     """
-    catalog, card = shop.catalog, shop.card(row)
+    catalog = shop.catalog
     category = catalog.category_of(row)
     aisle = shop.aisle(category.name)
-    remaining: NDArray[np.integer] | slice = slice(None)
-    count = len(aisle)
     names = [name for name in ATTRIBUTES if name != category.variant_attribute]
     names.append("price")
     order = ["brand", *(names[at] for at in rng.permutation(len(names)).tolist())]
+    possible = [Constraint(name, Op.EQ, value) for name in order if (value := _sayable(catalog, row, name)) is not None]
+    if rng.random() < closeness:
+        possible.sort(key=lambda each: -np.count_nonzero(satisfied(aisle, each, slice(None))))
+    remaining: NDArray[np.integer] | slice = slice(None)
+    count = len(aisle)
     facts: list[Constraint] = []
-    for name in order:
-        value = _sayable(catalog, row, name)
-        if value is None or (name in NUMERIC and name not in card):
-            continue
-        constraint = Constraint(name, Op.EQ, value)
+    for constraint in possible:
         met = satisfied(aisle, constraint, remaining)
         narrowed = np.flatnonzero(met) if isinstance(remaining, slice) else remaining[met]
         if len(narrowed) < count or len(facts) < _FEWEST:

@@ -59,10 +59,7 @@ class Policies:
 
 
 def rungs(info: EnvironmentInfo, suite: Suite | None) -> dict[str, Maker]:
-    """Return the expert and those of its weaker rungs that leave something undone in the environment.
-
-    Lazy policies of its own suite come last.
-    """
+    """Return the expert, those of its weaker rungs that leave something undone, and the suite's own lazy policies."""
     if suite is None:
         return {}
     weaker = {name: rung.skill for name, rung in RUNGS.items() if not rung.axis or rung.axis in info.axes}

@@ -30,10 +30,10 @@ class Suite:
 
     env_id: str
     expert: Callable[[Skill], Agent]
+    lazy: Mapping[str, Maker] = field(default_factory=dict)
+    """Further policies that do it badly: from d = 3 on they must lie below the expert, like its weaker rungs."""
     constants: Mapping[str, Any] = field(default_factory=dict)
     """Fields of the answer that needs no knowledge, where there is a better guess than the schema gives."""
-    lazy: Mapping[str, Maker] = field(default_factory=dict)
-    """Policies that do the job badly in a way of their own, beside the expert's weaker rungs."""
     empty: Mapping[str, Maker] = field(default_factory=dict)
     """Further policies that never do the job."""
     blind: Mapping[str, Blind] = field(default_factory=dict)

@@ -75,9 +75,9 @@ def test_tools_and_answer_decide_what_else_is_tried(made: EnvironmentInfo, more:
 
 @pytest.mark.parametrize("env_id", sorted(suites()))
 def test_a_rung_leaves_something_undone_where_its_axis_is_live(env_id: str) -> None:
-    axes, own = LISTED[env_id].axes, tuple(suites()[env_id].lazy)
-    weaker = tuple(name for name, rung in RUNGS.items() if rung.axis in ("", *axes))
-    assert policies_of(env_id, LISTED).lazy == weaker + own
+    axes = LISTED[env_id].axes
+    rungs = tuple(name for name, rung in RUNGS.items() if rung.axis in ("", *axes))
+    assert policies_of(env_id, LISTED).lazy == (*rungs, *suites()[env_id].lazy)
     without = LISTED | {env_id: LISTED[env_id].model_copy(update={"axes": [each for each in axes if each != "p_oos"]})}
     assert "ignores_stock" not in policies_of(env_id, without).lazy
 

@@ -201,9 +201,11 @@ class FactFinder:
             return
         clause = sheet.clause(place.start, place.end)
         behind = sheet.rest[place.end : sheet.sentence(place.start)[1]]
+        # What is only preferred is said softly.
+        is_wish = all(self.wanted[at].fact.is_wish for at in owned)
         turned = (
             NEGATION.search(clause)
-            or HEDGE.search(clause)
+            or (not is_wish and HEDGE.search(clause))
             or OR_ELSE.search(behind)
             or TAKEN_BACK.search(behind)
             or DENIED.search(sheet.rest[: place.start])

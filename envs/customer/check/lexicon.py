@@ -200,7 +200,8 @@ def sentences_of(kind: ActKind) -> tuple[str, ...]:
         ActKind.GIVE_UP: (templates.GIVE_UP,),
         ActKind.CLOSE: (templates.CLOSE,),
     }
-    sentences = bank_sentences(*banks.get(kind, ()), templates.CIRCUMSTANCES, templates.FOLLOW_UP)
+    wishes = (templates.WISH_FOLLOW_UP, templates.WISH_ITEM, templates.WISH_BARE)
+    sentences = bank_sentences(*banks.get(kind, ()), templates.CIRCUMSTANCES, templates.FOLLOW_UP, *wishes)
     greetings = tuple(text for persona in PERSONAS for text in (*persona.greetings, *persona.closings))
     return (
         *sentences,

@@ -84,7 +84,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         shop = world.shop
         drawn, items, stockout, redraws = _drawn(world, streams)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
-        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets)
+        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets, world.axes.d)
         slots = [
             Slot(item, fact)
             for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
@@ -171,7 +171,7 @@ def _drawn(world: World, streams: Streams) -> tuple[_Described, tuple[WantedItem
     """Return products with their descriptions, what is wanted of them, what sells out, and the number of redraws."""
     rng, count, redraws = streams.stream("products"), items_at(world.axes.d), 0
     while True:
-        drawn, failed = draw_products(world.shop, count, rng, world.split)
+        drawn, failed = draw_products(world.shop, count, rng, world.split, world.axes.d)
         items = draw_wishes(world, [row for row, _ in drawn])
         stockout = draw_stockout(world, items, streams.stream("stockout plan"))
         redraws += failed

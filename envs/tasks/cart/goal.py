@@ -28,6 +28,8 @@ REDRAWS = 50
 """How often products are drawn again before a generator gives up (SPEC §6)."""
 MOST_UNITS = 4
 """Most units of one product that are wanted; a product of which there are fewer is never wanted."""
+_CLOSER_FROM = 8
+"""Difficulty up to which products are wanted and described whatever others there are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +78,17 @@ def most_items(shop: Shop) -> int:
     return most
 
 
+def closeness(d: int) -> float:
+    """Return how close lookalikes come, 0 to 1: max(0, (d − 8) / 12).
+
+    It is the share of wanted and visited products that are drawn among those with a lookalike, and of descriptions that
+    begin with what most products have. So CART grows harder where the number of items stands still.
+    """
+    return max(0.0, (d - _CLOSER_FROM) / (MAX_DIFFICULTY - _CLOSER_FROM))
+
+
 def draw_products(
-    shop: Shop, count: int, rng: Generator, split: Split
+    shop: Shop, count: int, rng: Generator, split: Split, d: int = 0
 ) -> tuple[list[tuple[int, tuple[Constraint, ...]]], int]:
     """Return ``count`` products of different kinds with their descriptions, and the number of redraws."""
     kinds = shop.kinds(_LEAST_OF_A_KIND)
@@ -90,8 +101,8 @@ def draw_products(
         kind = kinds[order[at % len(order)]]
         if any(shop.catalog.category_of(row).name == kind for row, _ in drawn):
             continue
-        row = eligible_row(shop, kind, rng, split, MOST_UNITS)
-        description = None if row is None else describe(shop, row, rng)
+        row = eligible_row(shop, kind, rng, split, MOST_UNITS, closeness(d))
+        description = None if row is None else describe(shop, row, rng, closeness(d))
         if row is None or description is None:
             redraws += 1
         else:
@@ -102,9 +113,13 @@ def draw_products(
     )
 
 
-def history_of(shop: Shop, rng: Generator, targets: list[tuple[int, str]]) -> tuple[int, ...]:
-    kinds = shop.kinds(_LEAST_OF_A_KIND)
-    return draw_history(rng, targets, kinds, lambda kind: eligible_row(shop, kind, rng, None, MOST_UNITS))
+def history_of(shop: Shop, rng: Generator, targets: list[tuple[int, str]], d: int) -> tuple[int, ...]:
+    """Return the rows of a visit history; they are drawn as the wanted products are."""
+
+    def pick(kind: str) -> int | None:
+        return eligible_row(shop, kind, rng, None, MOST_UNITS, closeness(d))
+
+    return draw_history(rng, targets, shop.kinds(_LEAST_OF_A_KIND), pick)
 
 
 def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 from numpy.random import Generator
@@ -62,7 +61,7 @@ class DiscoveryGoal:
 
     category: str
     constraints: tuple[Constraint, ...]
-    """All constraints, the one on the price first."""
+    """All constraints, the one on the price first; another one is on rating, delivery or brand."""
     priority: str
     """The dimension that matters most to the customer; one of those with a constraint."""
     fitting: Rows
@@ -74,11 +73,9 @@ class DiscoveryGoal:
 def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
     """Draw an intent in a world, with a target of the world's split."""
     shop = world.shop
-    constraints, acceptable, redraws = _draw_constraints(world, streams)
+    constraints, acceptable, priority, redraws = _draw_constraints(world, streams)
     kind = shop.catalog.category_of(int(acceptable[0]))
     stockout, fitting = shelf_stockout(world, kind.name, acceptable)
-    dimensions = list(preferences.dimensions_of(constraints))
-    priority = dimensions[int(streams.stream("priority").random() * len(dimensions))]
     wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
     facts = (*facts_of(constraints), preferences.priority_fact(priority))
     world.full_cards = True
@@ -115,48 +112,72 @@ def _targets(shop: Shop, m: int) -> RowSet:
     return targets_in(shop, usable_counts(shop), m, _are_roomy(shop, m))
 
 
-def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, int]:
-    """Return constraints that enough products meet, these products, and the number of redraws.
+@dataclass(frozen=True, eq=False, slots=True)
+class _Draft:
+    constraints: tuple[Constraint, ...]
+    fitting: Rows
+    priority: str
+
+
+def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, str, int]:
+    """Return constraints that enough products meet, these products, the top priority, and the number of redraws.
 
     One of the products does not sell out.
     """
     axes, fewest, most = world.axes, fewest_fitting(world.axes), most_fitting(world.axes)
-    spare: tuple[tuple[Constraint, ...], Rows] | None = None
+    spare: _Draft | None = None
     too_many = 0
+    # Drawn once: draws that are given up sooner would make some priorities rarer than others.
+    valued = float(streams.stream("priority").random())
     for attempt in range(REDRAWS + 1):
         alternatives = MOST_ALTERNATIVES + (attempt >= _FIRST_DRAWS)
-        constraints, fitting = _drawn(world, streams.stream("wishes", attempt), alternatives)
-        if len(fitting) < fewest or not one_stays(world, fitting):
+        draft = _drawn(world, streams.stream("wishes", attempt), valued, alternatives)
+        if draft is None or len(draft.fitting) < fewest or not one_stays(world, draft.fitting):
             continue
-        if len(fitting) <= most:
-            return constraints, fitting, attempt
+        if len(draft.fitting) <= most:
+            return draft.constraints, draft.fitting, draft.priority, attempt
         too_many += 1
-        if spare is None or len(fitting) < len(spare[1]):
-            spare = constraints, fitting
+        spare = draft if spare is None or len(draft.fitting) < len(spare.fitting) else spare
         if too_many == PATIENCE:
-            return *spare, attempt
+            return spare.constraints, spare.fitting, spare.priority, attempt
     if spare is not None:
-        return *spare, REDRAWS
+        return spare.constraints, spare.fitting, spare.priority, REDRAWS
     raise GenerationError(
         f"no {axes.m} constraints that {fewest} products meet were found in split {world.split!r} after "
         f"{REDRAWS} redraws; use another seed or a larger catalog"
     )
 
 
-def _drawn(world: World, rng: Generator, alternatives: int) -> tuple[tuple[Constraint, ...], Rows]:
-    """Return the constraints of one draw and the products that meet them; none if no target was found."""
+def _drawn(world: World, rng: Generator, valued: float, alternatives: int) -> _Draft | None:
+    """Return the constraints of one draw and the products that meet them; None if no target was found.
+
+    ``valued`` in [0, 1) chooses the top priority.
+    """
     catalog, axes = world.shop.catalog, world.axes
     targets = world.shop.derive(_targets, axes.m)
     slack, breadth = rng.random(2).tolist()
     target = target_among(world.shop, targets, rng, world.split)
     if target is None:
-        return (), np.zeros(0, dtype=np.int32)
+        return None
     bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
     aisle = world.shop.aisle(catalog.category_of(target).name)
     among = all_met(aisle, [bound], buyable(world, aisle))
-    names = islice(usable_names(catalog, target, rng), axes.m - 1)
+    names, priority = _names_and_priority(list(usable_names(catalog, target, rng)), axes.m - 1, valued)
     stated = [natural_constraint(catalog, target, name) for name in names]
     fewest = fewest_fitting(axes)
     enough = fewest + int(breadth * (_MOST_AIMED_AT - fewest + 1))
     wider, fitting = widened(aisle, stated, among, enough, alternatives)
-    return (bound, *wider), aisle.rows[fitting]
+    return _Draft((bound, *wider), aisle.rows[fitting], priority)
+
+
+def _names_and_priority(usable: list[str], count: int, draw: float) -> tuple[list[str], str]:
+    """Return ``count`` of the usable names, which are in random order, and the top priority.
+
+    ``draw`` in [0, 1) chooses the priority among price and the dimensions that can be constrained, each as likely. It
+    is constrained, and so is at least one other dimension: the price always is.
+    """
+    others = [name for name in usable if name in preferences.DIMENSIONS]
+    dimensions = [name for name in preferences.DIMENSIONS if name == "price" or name in others]
+    priority = dimensions[int(draw * len(dimensions))]
+    constrained = others[0] if priority == "price" and others else priority
+    return sorted(usable, key=lambda name: name != constrained)[:count], priority

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -108,12 +108,13 @@ def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) 
     stockout, pool = shelf_stockout(world, kind.name, drawn.pool)
     wanted = pool_gains(shop, drawn.original, drawn.wished, pool, axes.d).best_rows(1)[0]
     kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
+    wished = [replace(fact, is_wish=True) for fact in facts_of(drawn.wished)]
     return Intent(
         errand,
         goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, pool, wanted),
         world=world,
         subjects=(Subject(kind.singular, kind.plural, kind.name),),
-        slots=tuple(Slot(0, fact) for fact in (*kept, *facts_of(drawn.wished))),
+        slots=tuple(Slot(0, fact) for fact in (*kept, *wished)),
         streams=streams,
         opening=opening,
         stockout=stockout,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from itertools import product
+from typing import ClassVar
 
 from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of
 from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
@@ -11,8 +12,6 @@ from ecom_rlve.evaluation.expert.recommending import RecommendingExpert
 from ecom_rlve.evaluation.expert.shelf import Search
 from ecom_rlve.models import SaidFact
 
-_SURE = ("price", "priority")
-"""What every customer has a wish about."""
 _USUAL = ("rating", "brand", "ship_days")
 """What products of any kind have."""
 _DIMENSIONS: Mapping[str, str] = {
@@ -25,12 +24,20 @@ _DIMENSIONS: Mapping[str, str] = {
 _BEST: Mapping[str, float] = {"price": 0.0, "rating": 5.0, "ship_days": 1.0}
 _CENTS = 100
 _TOP, _REST = 0.7, 0.3
+_TELLING = ("model", "brand")
+"""What differs more between products of a kind than anything else."""
+_MOST_SPLIT = 2
+"""Wishes of the form "A or B" that are searched for value by value: each of them doubles the searches."""
 _FEW = 20
-"""Products that pass a search up to which all of them are looked at rather than "A or B" searched one by one."""
+"""So many products, or more, pass a search: "A or B" are searched one by one. No search tells more than this at d = 20,
+however many there are."""
 
 
 class DiscoveryExpert(RecommendingExpert):
     """Plays one PD episode."""
+
+    sure: ClassVar[tuple[str, ...]] = ("price", "priority")
+    """What every customer has a wish about."""
 
     def _wishes(self) -> dict[str, SaidFact]:
         """Return what was said a product should be like, by attribute."""
@@ -39,7 +46,7 @@ class DiscoveryExpert(RecommendingExpert):
     def _topics(self) -> list[Topic]:
         wishes = self._wishes()
         told = {*wishes, *(("priority",) if "priority" in self._item.facts else ())}
-        sure = [Topic(name) for name in _SURE if name not in told and Topic(name) not in self._interview.closed]
+        sure = [Topic(name) for name in self.sure if name not in told and Topic(name) not in self._interview.closed]
         lacking = self._wished - len(wishes) - ("price" not in wishes)
         if lacking <= 0:
             return sure
@@ -50,7 +57,7 @@ class DiscoveryExpert(RecommendingExpert):
         return [topic for topic in (ANYTHING,) if topic not in self._interview.closed] or others
 
     def _is_sure(self, topics: Collection[Topic]) -> bool:
-        return any(topic.name in _SURE for topic in topics)
+        return any(topic.name in self.sure for topic in topics)
 
     def _searches(self) -> list[Search]:
         """Return the searches for what meets all wishes, or at first those that are known.
@@ -65,7 +72,7 @@ class DiscoveryExpert(RecommendingExpert):
         if topics and not is_free and self._shelf.category is not None:
             return []
         whole = self._shelf.search({**self._stock_filter(), **filters_of(self._wishes().values())})
-        if whole.total is None or whole.total <= _FEW:
+        if whole.total is None or whole.total < _FEW:
             return [whole]
         return [self._shelf.search({**whole.filters, **more}) for more in _alternatives(self._wishes().values())]
 
@@ -84,9 +91,23 @@ class DiscoveryExpert(RecommendingExpert):
         return [card["product_id"] for card in fitting]
 
 
+class CheapestFirst(DiscoveryExpert):
+    """Finds what fulfils all wishes like the expert, but always lists the cheapest first, whatever matters most."""
+
+    sure = ("price",)
+
+    def _priority(self) -> str:
+        return "price"
+
+    def _ranked(self) -> list[str]:
+        cards = self._fitting(self._wishes().values())
+        return [card["product_id"] for card in sorted(cards, key=lambda card: float(card["price"]))]
+
+
 def _alternatives(wishes: Iterable[SaidFact]) -> list[Filters]:
-    """Return the filters that together say every "A or B"."""
+    """Return the filters that together say "A or B", of the two such wishes that usually leave the fewest products."""
     named = [(wish.attribute, wish.value) for wish in wishes if isinstance(wish.value, list)]
+    named = sorted(named, key=lambda each: each[0] not in _TELLING)[:_MOST_SPLIT]
     return [dict(zip((name for name, _ in named), chosen, strict=True)) for chosen in product(*(v for _, v in named))]
 
 

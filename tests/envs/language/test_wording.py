@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -10,6 +11,7 @@ from numpy.random import Generator
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.language import templates
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.persona import PERSONAS, draw_persona
 from ecom_rlve.envs.language.phrases import LABELS, after_noun, after_should, labelled, spellings
@@ -338,6 +340,44 @@ def test_a_bare_answer_needs_no_noun_and_gives_no_count() -> None:
     for text in texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("quantity", 1),)),))):
         assert re.search(r"\b(?:one|1)\b", text, re.IGNORECASE), text
         assert "single" not in text
+
+
+SOFT = re.compile(r"ideally|possible|prefer|it would be (?:nice|lovely)|nice to have|if i could choose", re.IGNORECASE)
+HARD = re.compile(r"\b(?:must|has to|have to|has got to|needs?|require|should|important|want)\b", re.IGNORECASE)
+WISHES = (templates.WISH_FOLLOW_UP, templates.WISH_ITEM, templates.WISH_BARE)
+DEMANDS = (templates.FOLLOW_UP, templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.CORRECT_ITEM)
+
+
+def test_every_template_of_a_wish_sounds_like_one_and_no_other_does() -> None:
+    soft = [text for bank in WISHES for texts in bank.values() for text in texts]
+    assert len(soft) >= 40
+    assert [text for text in soft if not SOFT.search(text) or HARD.search(text)] == []
+    others = [text for bank in DEMANDS for texts in bank.values() for text in texts]
+    assert len(others) >= 40
+    assert [text for text in others if SOFT.search(text)] == []
+
+
+@pytest.mark.parametrize("kind", [ActKind.OPEN, ActKind.ANSWER])
+@pytest.mark.parametrize("noun", ["desk lamp", ""])
+def test_wishes_and_requirements_stand_in_sentences_of_their_own(kind: ActKind, noun: str) -> None:
+    wish = replace(fact("material", "wool"), is_wish=True)
+    bank = templates.bank('The "{title}" is sold out.')
+    told = 0
+    for seed in range(400):
+        rng = stream(seed, "wishes")
+        act = Act(
+            kind,
+            (Mention(noun, f"{noun}s", (wish, fact("color", "navy"))),),
+            bank=bank if kind is ActKind.OPEN else None,
+            places=(("title", "Lamp"),),
+        )
+        text = word((act,), draw_persona(rng), rng).text
+        for sentence in re.split(r"(?<=[.!?]) ", text):
+            assert not ("wool" in sentence and "navy" in sentence), text
+            assert ("wool" in sentence) <= bool(SOFT.search(sentence)), text
+            assert ("navy" in sentence) <= (not SOFT.search(sentence)), text
+        told += "wool" in text and "navy" in text
+    assert told == 400
 
 
 def test_fallbacks_take_three_forms() -> None:

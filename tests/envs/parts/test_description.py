@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ecom_rlve.catalog.attributes import NUMERIC
+import numpy as np
+import pytest
+
+from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 from ecom_rlve.envs.parts.description import describe, facts_of
-from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows, ranked_page
+from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
+from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.streams import Streams, stream
@@ -47,24 +51,50 @@ def test_facts_are_equalities_of_different_attributes_never_the_variants(big_sho
         assert {constraint.op for constraint in facts} == {Op.EQ}
 
 
-def test_every_fact_is_what_the_tools_show(big_shop: Shop) -> None:
-    """A number stands on the card; a word stands there, or an exact filter finds the product by it."""
+def test_a_search_that_filters_by_a_fact_shows_it_of_the_product_and_of_its_lookalikes(big_shop: Shop) -> None:
+    """CART cannot look at a product in full: what tells two apart must stand on their cards."""
     world = World(big_shop, axes_of(0), Streams("description"))
-    known = described(big_shop, 31)
-    assert len(known) >= 300
-    for row, facts in known:
+    tool = TOOLS["catalog_search"]
+    shown = hidden_before = 0
+    for row, facts in described(big_shop, 31):
         card = big_shop.card(row)
         for constraint in facts:
             name, value = constraint.attribute, constraint.value
             if name == "price":
                 assert round(float(card["price"]) * 100) == value
-            elif name in NUMERIC or name in card:
-                assert card[name] == value
-            else:
-                args = SearchArgs.model_validate({"query": "", "category": card["category"], name: value})
-                rows = filtered_rows(world.shop, filter_constraints(args))
-                assert rows is not None
-                assert row in rows
+                continue
+            ends = ("_min" if ATTRIBUTES[name].better == "at_least" else "_max") if name in NUMERIC else ""
+            args = {"query": card["title"], "category": card["category"], f"{name}{ends}": value, "limit": 10}
+            results = tool.run(world, tool.args.model_validate(args))["results"]
+            own = next((each for each in results if each["product_id"] == card["product_id"]), None)
+            shown += own is not None
+            hidden_before += own is not None and name not in card
+            assert own is None or own[name] == value
+            assert all(name in each for each in results)
+    assert shown > 500
+    assert hidden_before > 50
+
+
+@pytest.mark.parametrize("closeness", [0.5, 1.0])
+def test_the_closer_the_lookalikes_the_more_facts_it_takes_and_the_less_each_tells(
+    big_shop: Shop, closeness: float
+) -> None:
+    catalog = big_shop.catalog
+
+    def measured(closeness: float) -> tuple[float, float]:
+        """Return the mean number of facts, and the mean share of a category that meets one."""
+        counts, shares = [], []
+        for row in range(0, catalog.size, 23):
+            facts = describe(big_shop, row, stream(row, "close"), closeness)
+            rows = catalog.rows_of_category(catalog.category_of(row).name)
+            if facts is not None:
+                counts.append(len(facts))
+                shares += [satisfied(catalog, each, rows).mean() for each in facts]
+        return float(np.mean(counts)), float(np.mean(shares))
+
+    plain, close = measured(0.0), measured(closeness)
+    assert close[0] > plain[0] + 0.5
+    assert close[1] > plain[1] + 0.02
 
 
 def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
@@ -82,7 +112,7 @@ def test_a_search_with_all_facts_finds_it_alone(big_shop: Shop) -> None:
             else:
                 args[constraint.attribute] = constraint.value
         ranked, _ = ranked_page(world, SearchArgs.model_validate(args))
-        cards = {other: big_shop.card(other) for other in ranked}
+        cards = {other: big_shop.card(other, tuple(numbers)) for other in ranked}
         assert [
             other for other, card in cards.items() if all(card.get(name) == value for name, value in numbers.items())
         ] == [row]

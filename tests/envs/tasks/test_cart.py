@@ -20,6 +20,7 @@ from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem, items_at
+from ecom_rlve.envs.tasks.cart.lookalikes import with_lookalike
 from ecom_rlve.envs.tools.cart import AddArgs
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
@@ -463,3 +464,18 @@ def test_who_is_left_by_the_customer_has_lost_even_a_right_cart(start: Start) ->
 def test_items_follow_the_formula() -> None:
     assert [items_at(d) for d in (0, 2, 3, 6, 9, 12, 20)] == [1, 1, 2, 3, 4, 5, 5]
     assert np.all(np.diff([items_at(d) for d in range(21)]) >= 0)
+
+
+def test_from_twelve_to_twenty_items_carry_more_facts_and_lookalikes_come_closer(big_shop: Shop) -> None:
+    facts, alike = {}, {}
+    for d in (12, 16, 20):
+        counts, close = [], []
+        for seed in range(60):
+            intent = Episode(big_shop, EpisodeSpec("CART", d, seed), "close").intent
+            counts.append(sum(slot.name not in ("quantity", "variant") for slot in intent.slots))
+            for item in intent.goal.items:
+                kind = big_shop.catalog.category_of(item.row).name
+                close.append(item.row in with_lookalike(big_shop, kind))
+        facts[d], alike[d] = sum(counts) / len(counts), sum(close) / len(close)
+    assert facts[12] + 1 < facts[16] < facts[20] - 1, facts
+    assert alike[12] + 0.1 < alike[16] < alike[20] - 0.1, alike

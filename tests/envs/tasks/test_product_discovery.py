@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -90,9 +92,36 @@ def test_goals_are_what_the_contract_says(shop: Shop) -> None:
             too_many += len(goal.fitting) > most_fitting(axes)
             assert goal.priority in names
             assert goal.priority in DIMENSIONS
+            assert len(DIMENSIONS.keys() & names) >= 2
             assert intent.redraws <= 50
             assert ENVIRONMENT.gains_now(intent).best_rows(1) == [goal.wanted]
     assert too_many < 10
+
+
+@pytest.fixture(scope="module")
+def goals(big_shop: Shop) -> dict[int, list[Intent[DiscoveryGoal]]]:
+    """Return 1,000 intents at each of four difficulties."""
+    return {d: [start(big_shop, d, seed).intent for seed in range(1000)] for d in (0, 3, 6, 12)}
+
+
+@pytest.mark.parametrize("d", [0, 3, 6, 12])
+def test_each_dimension_is_the_priority_equally_often(goals: dict[int, list[Intent[DiscoveryGoal]]], d: int) -> None:
+    counts = Counter(intent.goal.priority for intent in goals[d])
+    assert counts.keys() == DIMENSIONS.keys()
+    # Four deviations of a share of a quarter.
+    assert all(abs(count - 250) < 4 * sqrt(1000 * 0.25 * 0.75) for count in counts.values()), counts
+
+
+@pytest.mark.parametrize("d", [0, 3, 6, 12])
+def test_the_cheapest_first_is_far_from_right(goals: dict[int, list[Intent[DiscoveryGoal]]], d: int) -> None:
+    """Where the price was the priority in 87 % at d = 0, this list was right in nearly all."""
+    right = 0
+    for intent in goals[d][:300]:
+        catalog, ids = intent.world.shop.catalog, intent.world.shop.catalog.ids
+        rows = sorted(intent.goal.fitting.tolist(), key=lambda row: catalog.column("price").values[row])
+        assert judged(intent, best_ids(intent, intent.world.axes.k_rec))[1]
+        right += judged(intent, [ids[row] for row in rows])[1]
+    assert right <= 0.75 * 300, right
 
 
 def test_everything_can_be_had_by_asking(shop: Shop) -> None:

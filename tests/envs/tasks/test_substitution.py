@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied, satisfied
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
@@ -348,3 +349,36 @@ def test_searches_with_a_category_tell_ranges(shop: Shop) -> None:
     low, high = result["facets"]["ranges"]["price"]
     assert all(low <= card["price"] <= high for card in result["results"] if "price" in card)
     assert all(card["category"] == category for card in result["results"])
+
+
+@pytest.mark.parametrize("style", ["opening", "answer"])
+def test_what_is_a_wish_sounds_like_one_and_what_is_required_does_not(shop: Shop, style: str) -> None:
+    """Before, "It has to be the Elara model" was a preference."""
+    soft = re.compile(r"ideally|possible|prefer|nice|lovely if|lovely to have it|if i could choose", re.IGNORECASE)
+    wishes = requirements = 0
+    for seed in range(120):
+        episode = start(shop, 6, seed, p_missing=0.0 if style == "opening" else 1.0, p_noise=0.0, t_max=40)
+        goal = episode.intent.goal
+        texts = [episode.opening.user_message]
+        if style == "answer":
+            names = [ATTRIBUTES[name].label for name in ATTRIBUTES]
+            asked = ["the price, the brand, the rating", "the delivery time", *names]
+            texts = [episode.step({"assistant_message": f"Tell me about {each}?"}).user_message for each in asked]
+        for text in texts:
+            body = text.replace(str(shop.full_card(goal.original)["title"]), "")
+            for sentence in re.split(r"(?<=[.!?]) ", body):
+                is_required = bool(re.search(r"\b(?:same|keep|keeping)\b", sentence))
+                is_wished = bool(soft.search(sentence)) and "no preference" not in sentence
+                assert not (is_required and is_wished), text
+                for constraint in goal.required:
+                    if re.search(rf"(?:same|keep)[^.]*\b{re.escape(str(constraint.value))}\b", sentence):
+                        requirements += 1
+                        assert is_required, text
+                for constraint in goal.wished:
+                    is_said = re.search(rf"(?<![\w-]){re.escape(str(constraint.value))}(?![\w-])", sentence)
+                    if isinstance(constraint.value, str) and is_said and not is_required:
+                        wishes += 1
+                        assert is_wished, text
+                        assert not re.search(r"\b(?:must|has to|have to|needs?|should)\b", sentence), text
+    assert wishes > 60
+    assert requirements > 60

@@ -10,7 +10,8 @@ import pytest
 from scipy.stats import binomtest, chisquare, fisher_exact, mannwhitneyu
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.tasks.cart.goal import items_at
+from ecom_rlve.envs.tasks.cart.goal import closeness, items_at
+from ecom_rlve.envs.tasks.cart.lookalikes import with_lookalike
 from ecom_rlve.envs.tasks.cart.visit_history import draw_history
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -120,6 +121,20 @@ def test_no_statistic_of_an_entry_tells_the_target(big_shop: Shop) -> None:
     for name, values in wanted.items():
         for others in (relatives, strangers):
             assert mannwhitneyu(values, others[name]).pvalue > ALPHA, name
+
+
+@pytest.mark.parametrize("d", [8, 14, 20])
+def test_wanted_products_have_lookalikes_as_often_as_the_others_in_the_history(big_shop: Shop, d: int) -> None:
+    alike = {kind: set(with_lookalike(big_shop, kind).tolist()) for kind in big_shop.kinds(1)}
+    counts = [[0, 0], [0, 0]]
+    for world, targets in worlds(big_shop, d, 60):
+        for row in world.history:
+            has_lookalike = row in alike[world.shop.catalog.category_of(row).name]
+            counts[row in targets][has_lookalike] += 1
+    assert sum(counts[True]) > 50
+    assert fisher_exact(np.array(counts)).pvalue > ALPHA, counts
+    share = counts[False][True] / sum(counts[False])
+    assert abs(share - (closeness(d) + (1 - closeness(d)) * 0.35)) < 0.06, share
 
 
 @pytest.mark.slow

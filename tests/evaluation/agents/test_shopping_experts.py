@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from statistics import fmean
+from math import sqrt
+from statistics import fmean, variance
 from typing import Any
 
 import pytest
@@ -11,8 +12,8 @@ import pytest
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.acts import ActKind
 from ecom_rlve.envs.world.shop import Shop
-from ecom_rlve.evaluation.agents import make_expert
-from ecom_rlve.evaluation.in_process import play, told
+from ecom_rlve.evaluation.agents import make_expert, policies_of
+from ecom_rlve.evaluation.in_process import listed_of, play, told
 from ecom_rlve.models import EpisodeResult, Observation, Style
 
 BUYING = ("BUNDLE", "CART", "PD", "SUB")
@@ -132,6 +133,32 @@ def test_lazy_rungs_do_it_worse(store: Shop, lazy: Callable[[str], list[str]], e
     weaker, expert = ([result(store, env_id, each, 6, seed) for seed in range(14)] for each in (name, "expert"))
     assert fmean(each.r_total for each in weaker) < fmean(each.r_total for each in expert)
     assert sum(each.is_correct for each in weaker) <= sum(each.is_correct for each in expert) - 2
+
+
+def test_who_always_lists_the_cheapest_first_is_no_expert(store: Shop) -> None:
+    policies = policies_of("PD", listed_of(store))
+    assert "cheapest_first" in policies.lazy
+    right = 0
+    for seed in range(30):
+        played = play(start(store, "PD", 3, seed), policies.make("cheapest_first"))
+        right += played.is_correct
+        assert played.r_hall >= 0
+    assert right <= 24
+
+
+@pytest.mark.slow
+def test_a_cart_grows_harder_for_who_compares_nothing_up_to_the_highest_difficulty(big_shop: Shop) -> None:
+    """Five items are wanted from d = 12 on; the share of them that are right still falls, but not the expert's."""
+    seeds = 400
+    right = {
+        d: [(result(big_shop, "CART", "first_hit", d, seed).r_task + 1) / 2 for seed in range(seeds)]
+        for d in (12, 16, 20)
+    }
+    for easier, harder in ((12, 16), (16, 20)):
+        error = sqrt((variance(right[easier]) + variance(right[harder])) / seeds)
+        assert fmean(right[easier]) - fmean(right[harder]) > 2 * error, (easier, harder)
+    for d in right:
+        assert sum(result(big_shop, "CART", "expert", d, seed).is_correct for seed in range(40)) >= 0.85 * 40
 
 
 @pytest.mark.slow
