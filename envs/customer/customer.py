@@ -264,6 +264,11 @@ class Customer:
             self._described |= items
             draft.acts.append(self._tell(of_items[:count] or unsaid[:1]))
             return
+        # Who has told everything looks at what was done before they say so: it may be wrong.
+        review = self._intent.errand.review(self._intent, None)
+        if review.wrong or review.stray:
+            self._look(review, False, draft)
+            return
         draft.acts.append(Act(ActKind.NOTHING_LEFT))
         draft.is_tiresome |= self._told_nothing_left
         self._told_nothing_left = True

@@ -211,8 +211,8 @@ def start(shop: Shop, env_id: str, seed: int, **axes: float) -> Episode:
 
 LIVE_CELLS = [(env_id, axis) for env_id, axes in sorted(LIVE.items()) for axis in VALUES if axis in axes]
 DEAD_CELLS = [(env_id, axis) for env_id, axes in sorted(LIVE.items()) for axis in VALUES if axis not in axes]
-ROOMIER = {("BUNDLE", "m"): (2, 6, 9)}
-"""Every third constraint is one more wish for each thing of a bundle."""
+ROOMIER = {("BUNDLE", "m"): (2, 6, 10)}
+"""Every fourth constraint is one more wish for each thing of a bundle."""
 SHARED_WORLD = {("STATUS", "b_branch")}
 """Dead for the task, yet not for the dates it shows: some orders are as old as the store's return window is long."""
 

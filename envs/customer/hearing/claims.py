@@ -75,6 +75,38 @@ _DONE = re.compile(
 )
 
 
+_WORK = r"(?:(?:the|your|this|my|our) )?(?:cart|basket|order|list|selection|choice|return|it|this|that|these|those)"
+_START = r"(?:^|[.!,;:]\s*)"
+_END = r"\s*(?:[?,;]|$)"
+_ASKS_WHETHER_RIGHT = re.compile(
+    "|".join(
+        (
+            r"\b(?:did|do|have) (?:i|we) (?:now )?(?:get|got|have) (?:it|this|that|everything|all)"
+            r"(?: \w+){0,3}? (?:right|correct)",
+            r"\b(?:have|did) (?:i|we) (?:forg[eo]t(?:ten)?|miss(?:ed)?|overlook(?:ed)?) (?:any|some)thing\b",
+            r"\bis (?:there )?(?:any|some)thing (?:that (?:is|looks) )?(?:wrong|missing|amiss|incorrect|off)\b",
+            rf"{_START}(?:is )?anything (?:wrong|missing|to (?:correct|change|fix))\b",
+            rf"\bare you (?:happy|satisfied|okay|ok|fine|content)(?: with {_WORK})?{_END}",
+            r"\b(?:shall|should|can|may|could) (?:i|we) (?:now )?"
+            rf"(?:check ?out|finish|finali[sz]e|complete|place|submit|confirm|close)(?: {_WORK})?(?: now)?{_END}",
+            r"\bare we (?:done|good|all set)\b",
+            rf"{_START}(?:all|is everything|everything) (?:good|in order|fine|set|okay|ok)\b",
+            r"\bready to (?:check ?out|order|go)\b|\bgood to go\b|\bdo you approve\b",
+            r"\bwhat do you think of (?:it|the|your|this)\b",
+            rf"\bdo(?:es)? {_WORK} (?:now )?(?:meet|suit|cover|satisfy) your\b",
+            r"\b(?:would you like|do you want|do you wish) (?:me )?to (?:change|correct|fix) (?:any|some)thing\b",
+            rf"{_START}any (?:changes|corrections|mistakes|errors|objections)\b",
+            rf"\b(?:is|are) {_WORK} (?:now )?(?:as you|what you had in mind|the (?:right )?ones? you)\b",
+            rf"\bis {_WORK} the right one\b",
+            r"\b(?:have|take) a look at (?:the|your) (?:cart|basket|order|selection|list)\b",
+            r"\b(?:tell me|let me know) (?:if|whether) (?:any|some)thing (?:is|looks|needs|must|should|has to)\b",
+            rf"{_START}please confirm\s*[?.!]*\s*$|{_START}(?:right|correct|okay|ok|agreed)\s*\?",
+        )
+    )
+)
+"""Ways to ask whether the work is right as it stands."""
+
+
 def may_claim_stockout(folded: str) -> bool:
     """Tell cheaply whether a casefolded text may say that something is sold out."""
     return any(hint in folded for hint in _HINTS)
@@ -82,7 +114,7 @@ def may_claim_stockout(folded: str) -> bool:
 
 def says_done(text: str) -> bool:
     """Tell whether the text claims that work is done, or asks whether it is right as it stands."""
-    return _DONE.search(text) is not None
+    return _DONE.search(text) is not None or _ASKS_WHETHER_RIGHT.search(text) is not None
 
 
 def sold_out_claims(sentence: str, find_items: FindItems) -> tuple[tuple[int | None, ...], str]:

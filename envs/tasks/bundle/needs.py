@@ -102,12 +102,15 @@ def _fitting(
 
 
 def wishes_at(m: int) -> int:
-    """Return the number of wishes for each kind, given axis 1: max(1, m // 3).
+    """Return the number of wishes for each kind, given axis 1: 2 + (m - 2) // 4, at least 2.
 
-    >>> [wishes_at(m) for m in (2, 3, 5, 6, 8)]
-    [1, 1, 1, 2, 2]
+    With one wish for each of two things, a table of the products that meet most wishes would be right in 1 % of
+    episodes without reading any.
+
+    >>> [wishes_at(m) for m in (2, 3, 5, 6, 8, 12)]
+    [2, 2, 2, 3, 3, 4]
     """
-    return max(1, m // 3)
+    return 2 + max(0, m - 2) // 4
 
 
 def acceptable(world: World, need: Need) -> NDArray[np.int32]:

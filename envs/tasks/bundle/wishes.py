@@ -19,9 +19,7 @@ _LEAST_LEFT = 6
 """All wishes together leave at least so many products: some of them may sell out (SPEC §6)."""
 _MOST_LEFT = 0.75
 """A selective wish leaves at most this share of the products."""
-_FEW_LEFT = 0.15
-"""The first wish leaves at most this share of the products, where one can. Without it, the product that meets most
-wishes of its kind would be right in too many episodes, and a table of such products would answer without reading."""
+
 
 
 def draw_wishes(
@@ -59,14 +57,10 @@ def draw_wishes(
 
 
 def _telling(aisle: Aisle, possible: list[Constraint], among: NDArray[np.bool_]) -> Constraint:
-    """Return the first word that few products have but not too few, else what leaves the fewest products."""
+    """Return the word that the fewest products have, but enough of them; without one what leaves the fewest."""
     left = [int(np.count_nonzero(_loosened(aisle, each, among)[1])) for each in possible]
-    most = _FEW_LEFT * np.count_nonzero(among)
-    for each, count in zip(possible, left, strict=True):
-        if each.op is Op.EQ and _LEAST_LEFT <= count <= most:
-            return each
     enough = [at for at, count in enumerate(left) if count >= _LEAST_LEFT]
-    return possible[min(enough, key=left.__getitem__)]
+    return possible[min(enough, key=lambda at: (possible[at].op is not Op.EQ, left[at]))]
 
 
 def _loosened(aisle: Aisle, wish: Constraint, among: NDArray[np.bool_]) -> tuple[Constraint, NDArray[np.bool_]]:

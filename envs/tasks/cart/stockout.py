@@ -30,7 +30,7 @@ class ProductStockout(Stockout[CartGoal]):
     """Products of one wanted item's kind sell out; the customer takes another that was shown, or none."""
 
     def __init__(self, coins: ProductCoins, item: int, *, leave_out: bool) -> None:
-        self._coins, self._item, self._leave_out = coins, item, leave_out
+        self._coins, self.item, self._leave_out = coins, item, leave_out
         self._has_begun = False
 
     def sell(self, intent: Intent[CartGoal]) -> None:
@@ -40,8 +40,8 @@ class ProductStockout(Stockout[CartGoal]):
             self._coins.sell(world)
 
     def missing(self, intent: Intent[CartGoal]) -> int | None:
-        wanted = intent.goal.items[self._item]
-        return self._item if wanted is not None and wanted.row in intent.world.sold_out else None
+        wanted = intent.goal.items[self.item]
+        return self.item if wanted is not None and wanted.row in intent.world.sold_out else None
 
     def reported(self, intent: Intent[CartGoal], rows: Collection[int], text: str) -> int | None:  # noqa: ARG002 - only variants look at the words
         item = self.missing(intent)
@@ -70,7 +70,7 @@ class VariantStockout(Stockout[CartGoal]):
     """Variants of the products of one wanted item's kind sell out; the customer takes another variant, or nothing."""
 
     def __init__(self, item: int, category: str, *, leave_out: bool) -> None:
-        self._item, self._category, self._leave_out = item, category, leave_out
+        self.item, self._category, self._leave_out = item, category, leave_out
 
     def sell(self, intent: Intent[CartGoal]) -> None:
         world = intent.world
@@ -79,10 +79,10 @@ class VariantStockout(Stockout[CartGoal]):
         sell_variants(world, rows)
 
     def missing(self, intent: Intent[CartGoal]) -> int | None:
-        wanted = intent.goal.items[self._item]
+        wanted = intent.goal.items[self.item]
         if wanted is None or wanted.variant is None:
             return None
-        return self._item if wanted.variant.id in intent.world.sold_out_variants else None
+        return self.item if wanted.variant.id in intent.world.sold_out_variants else None
 
     def may_be_meant(self, intent: Intent[CartGoal], rows: list[int]) -> list[int]:
         return [row for row in rows if row in intent.world.variants_read] or rows

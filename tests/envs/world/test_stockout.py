@@ -62,7 +62,7 @@ def item_of(episode: Episode) -> int:
     """Return that item's position."""
     stockout = episode.intent.stockout
     assert isinstance(stockout, ProductStockout | VariantStockout)
-    return stockout._item
+    return stockout.item
 
 
 def noun(episode: Episode) -> str:
