@@ -59,6 +59,12 @@ def unproved(card: Card, facts: Iterable[SaidFact]) -> list[SaidFact]:
     return [fact for fact in facts if meets(card, fact) is None]
 
 
+def is_titled(card: Card, title: str) -> bool:
+    """Tell whether a card may be of the product with this title: where filters fill a card, its title is cut."""
+    shown = str(card["title"])
+    return shown == title or (shown.endswith(_CUT) and title.startswith(shown.removesuffix(_CUT)))
+
+
 def filters_of(facts: Iterable[SaidFact]) -> Filters:
     """Return the filters that leave out no product that meets the facts, as narrow as a search can have them.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,20 +27,31 @@ def _found(shop: Shop, kind: str) -> NDArray[np.int32]:
     aisle = shop.aisle(kind)
     own = shop.catalog.categories[shop.catalog.category_index[kind]].variant_attribute
     names = ("brand", "price", *(name for name in ATTRIBUTES if name != own))
-    facts = [_mixed(aisle.column(name).values[:], place) for place, name in enumerate(names)]
-    whole = np.add.reduce(facts)
+    columns = [_bits(aisle.column(name).values[:]) for name in names]
+    facts = [_mixed(bits, place) for place, bits in enumerate(columns) if (bits != bits[0]).any()]
+    whole = np.add.reduce(facts) if facts else np.zeros(len(aisle), dtype=np.uint64)
     is_alike = np.zeros(len(aisle), dtype=np.bool_)
     for fact in facts:
         # Sums of hashes: without one fact, only products that agree in all others have equal ones.
-        _, group, sizes = np.unique(whole - fact, return_inverse=True, return_counts=True)
-        is_alike |= sizes[group] > 1
+        others = whole - fact
+        ordered = np.sort(others)
+        repeated = ordered[1:][ordered[1:] == ordered[:-1]]
+        if len(repeated):
+            places = np.searchsorted(repeated, others)
+            is_alike |= repeated[np.minimum(places, len(repeated) - 1)] == others
     return aisle.rows[is_alike]
 
 
-def _mixed(values: NDArray[np.generic], place: int) -> NDArray[np.uint64]:
-    """Return a 64-bit hash of each value of the column at a place, equal for equal values and for all unknown ones."""
-    _, codes = np.unique(values, return_inverse=True)
-    hashed: NDArray[np.uint64] = (codes.astype(np.uint64) + np.uint64(1 + (place << 32))) * _ODD
+def _bits(values: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return numbers that are equal for equal values, and for all unknown ones."""
+    if values.dtype.kind == "f":
+        return np.where(np.isnan(values), np.nan, values).astype(np.float64).view(np.uint64)
+    return values.astype(np.int64).view(np.uint64)
+
+
+def _mixed(bits: NDArray[np.uint64], place: int) -> NDArray[np.uint64]:
+    """Return a 64-bit hash of each value of the column at a place."""
+    hashed: NDArray[np.uint64] = (bits + np.uint64(1 + (place << 32))) * _ODD
     for shift, factor in _MIXES:
         hashed = (hashed ^ (hashed >> shift)) * factor
     return hashed

@@ -9,7 +9,7 @@ from typing import Any
 
 from ecom_rlve.evaluation.agent import call
 from ecom_rlve.evaluation.agents.cart.wanted import Wanted
-from ecom_rlve.evaluation.expert.cards import Card, words_of
+from ecom_rlve.evaluation.expert.cards import Card, is_titled, words_of
 from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
 from ecom_rlve.evaluation.expert.scripted import Move, ScriptedExpert, Sent
 from ecom_rlve.evaluation.expert.shelf import MOST, PAGE, Shelf
@@ -106,9 +106,10 @@ class CartExpert(ScriptedExpert):
         named = [self._items[said.singular] for said in act.items]
         if act.kind == "stockout_fallback":
             for item in named:
-                titled = [card for card in item.shelf.cards.values() if card["title"] == act.title]
+                titled = [card for card in item.shelf.cards.values() if is_titled(card, act.title)]
                 if titled:
-                    item.chosen, item.is_fallback = titled[0]["product_id"], True
+                    likeliest = max(titled, key=lambda card: len(card["title"]))
+                    item.chosen, item.is_fallback = likeliest["product_id"], True
                 elif not any(said.facts for said in act.items):
                     item.is_dropped = True
         elif act.kind == "still_there":

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ecom_rlve.evaluation.expert.cards import contradicts, filters_of, meets, passes, unproved, words_of
+from ecom_rlve.evaluation.expert.cards import contradicts, filters_of, is_titled, meets, passes, unproved, words_of
 from ecom_rlve.models import SaidFact
 
 CARD = {"product_id": "P", "brand": "Acme", "price": 19.99, "rating": 4.2, "ship_days": 3, "weight": 350.0}
@@ -71,3 +71,11 @@ def test_cards_that_take_the_place_of_others_need_not_pass() -> None:
 def test_facts_as_a_shop_writes_them() -> None:
     said = [fact("brand", "eq", "Acme"), fact("weight", "eq", 350.0, "g"), fact("price", "eq", 1999)]
     assert words_of(said) == "Acme 350 g"
+
+
+def test_a_cut_title_may_be_the_one_that_was_said() -> None:
+    whole = "Oak Lamp by Acme, Brass, 12 W"
+    assert is_titled({"title": whole}, whole)
+    assert is_titled({"title": "Oak Lamp by…"}, whole)
+    assert not is_titled({"title": "Oak Lamp by"}, whole)
+    assert not is_titled({"title": "Elm Lamp…"}, whole)
