@@ -33,6 +33,7 @@ TESTS: dict[str, list[str]] = {
     "envs/parts/solving.py": [*_LISTS, f"{_TASKS}/test_bundle.py", f"{_TASKS}/test_cart.py"],
     "envs/curriculum.py": ["tests/envs/test_curriculum.py", "tests/server/test_runs.py"],
     "envs/contract": [
+        "tests/envs/contract",
         "tests/envs/test_about.py",
         "tests/envs/tools/test_tools.py",
         f"{_EPISODE}/test_action.py",
