@@ -52,8 +52,6 @@ TESTS: dict[str, list[str]] = {
         f"{_CUSTOMER}/test_customer.py",
         f"{_EPISODE}/test_turns.py",
         f"{_EPISODE}/test_reword.py",
-        f"{_TASKS}/test_order_status.py",
-        f"{_TASKS}/test_returns.py",
     ],
     "envs/tasks/bundle": [f"{_TASKS}/test_projects.py", f"{_TASKS}/test_bundle.py"],
     "envs/tasks/cart": [
