@@ -28,8 +28,12 @@ _SERVER = [
 TESTS: dict[str, list[str]] = {
     "envs/parts": ["tests/envs/parts", *_LISTS],
     "envs/parts/scores.py": ["tests/envs/parts/test_ndcg.py", "tests/envs/parts/test_unit_f1.py", *_LISTS],
-    "envs/parts/recommendation.py": _LISTS,
-    "envs/parts/remembered.py": [*_LISTS, f"{_TASKS}/test_bundle.py"],
+    "envs/parts/recommendation.py": ["tests/envs/parts/test_recommendation.py", *_LISTS],
+    "envs/parts/remembered.py": [
+        "tests/envs/parts/test_remembered.py",
+        f"{_TASKS}/test_order_status.py",
+        f"{_TASKS}/test_returns.py",
+    ],
     "envs/parts/solving.py": [*_LISTS, f"{_TASKS}/test_bundle.py", f"{_TASKS}/test_cart.py"],
     "envs/curriculum.py": ["tests/envs/test_curriculum.py", "tests/server/test_runs.py"],
     "envs/contract": [
