@@ -34,7 +34,7 @@ TESTS: dict[str, list[str]] = {
         f"{_TASKS}/test_order_status.py",
         f"{_TASKS}/test_returns.py",
     ],
-    "envs/parts/solving.py": [*_LISTS, f"{_TASKS}/test_bundle.py", f"{_TASKS}/test_cart.py"],
+    "envs/parts/solving.py": ["tests/envs/parts/test_solving.py", f"{_TASKS}/test_cart.py"],
     "envs/curriculum.py": ["tests/envs/test_curriculum.py", "tests/server/test_runs.py"],
     "envs/contract": [
         "tests/envs/contract",
