@@ -22,7 +22,18 @@ _EPISODES = [
 _LISTS = [f"{_TASKS}/test_recommending.py", f"{_TASKS}/test_product_discovery.py", f"{_TASKS}/test_substitution.py"]
 _SERVER = [
     f"tests/server/test_{name}.py"
-    for name in ("sessions", "service", "actions", "groups", "reset_arguments", "finish", "runs", "openings", "http")
+    for name in (
+        "sessions",
+        "service",
+        "actions",
+        "groups",
+        "reset_arguments",
+        "finish",
+        "runs",
+        "openings",
+        "metrics",
+        "http",
+    )
 ]
 
 TESTS: dict[str, list[str]] = {
