@@ -16,11 +16,13 @@ LLM_INSTALLED := $(LLM)/.installed
 EPISODES ?= 200
 # Processes that run tests. Each opens the shops of its own once: more of them need more memory, half a gigabyte each.
 JOBS ?= 2
+# Faults that are put into each module; 0 is all of them.
+SAMPLE ?= 0
 # One half of the suite each, in order, and who has finished takes from the other: tests of a module share its fixtures.
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -36,8 +38,8 @@ check: $(INSTALLED)  ## format, lint and types only
 	$(BIN)/ruff check .
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
 # Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
-# apart by their folders; the writers import each other by plain names.
-	MYPYPATH=$(VENV)/mypy_path:pages $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
+# apart by their folders; the writers, and what tries faults, import each other by plain names.
+	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
@@ -57,6 +59,10 @@ test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  #
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
+
+# MODULES names some of the modules, or folders of them: make mutants SAMPLE=6 MODULES="envs/parts client"
+mutants: $(INSTALLED)  ## single faults in the modules that decide, and which of them no test notices: many hours
+	$(BIN)/python tests/mutants --jobs $(JOBS) --sample $(SAMPLE) $(MODULES)
 
 bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench

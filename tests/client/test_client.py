@@ -517,3 +517,33 @@ def test_a_client_moves_to_another_loop(flaky: FlakyServer) -> None:
     assert asyncio.run(env.step(SAY)).observation.turn == 1
     asyncio.run(env.close())
     assert flaky.deleted == ["e0"]
+
+
+class Transport(httpx.MockTransport):
+    """A network of the caller's own that knows whether it was closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def test_a_transport_of_the_caller_is_closed_with_the_env(flaky: FlakyServer) -> None:
+    transport, other = Transport(flaky.handle), Transport(flaky.handle)
+    env = EcomEnv("http://server", transport=transport)
+    env.reset()
+    assert not transport.closed
+    env.close()
+    assert transport.closed
+
+    async def play() -> list[bool]:
+        env = AsyncEcomEnv("http://server", transport=other)
+        await env.reset()
+        before = other.closed
+        await env.close()
+        return [before, other.closed]
+
+    assert asyncio.run(play()) == [False, True]

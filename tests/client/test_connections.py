@@ -115,6 +115,15 @@ def test_an_env_that_is_closed_twice_or_was_never_used_takes_nobodys_pool(made: 
         assert env.step(SAY).observation.turn == 1
 
 
+def test_sixteen_envs_share_a_pool(made: Made) -> None:
+    pools, users = connections.Connections(), [User() for _ in range(33)]
+    shared = [id(pools.acquire(user)) for user in users]
+    assert (len(set(shared[:32])), len(set(shared))) == (2, 3)
+    for user in users:
+        pools.release(user)
+    assert (len(made.clients), made.open) == (3, 0)
+
+
 def test_who_is_dropped_without_a_word_holds_no_pool_open(made: Made) -> None:
     pools = connections.Connections()
     dropped, user = User(), User()

@@ -223,6 +223,8 @@ def test_errors_can_be_pickled() -> None:
         "gone",
         [{"loc": []}],
     )
+    named = pickle.loads(pickle.dumps(EpisodeLostError("gone", errors=[{"loc": ["a"]}])))
+    assert (named.code, named.message, named.errors) == (None, "gone", [{"loc": ["a"]}])
 
 
 @pytest.mark.parametrize(

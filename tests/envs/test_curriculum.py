@@ -6,6 +6,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
 
@@ -75,6 +76,32 @@ def test_an_export_without_formats_is_of_the_strict_one() -> None:
 
 def test_it_stops_where_the_catalog_does() -> None:
     assert fed(Curriculum(), [1] * 320, highest=3).frontier("CART", "turn", "strict") == 3
+
+
+@pytest.mark.parametrize("highest", [0, -1])
+def test_it_stays_at_zero_where_no_more_can_be_served(highest: int) -> None:
+    assert fed(Curriculum(), [1] * 320, highest=highest).frontier("CART", "turn", "strict") == 0
+
+
+def test_every_frontier_that_was_asked_for_is_told_in_order() -> None:
+    curriculum = fed(Curriculum(), [1] * 32)
+    curriculum.draw("BUNDLE", "tool", "lenient", 1)
+    assert curriculum.frontiers() == [(("BUNDLE", "tool", "lenient"), 0), (("CART", "turn", "strict"), 1)]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"tau_num": 0}, {"tau_acc": 0}, {"tau_acc": 1.01}, {"window": 0}, {"least_seeds": 0}]
+)
+def test_parameters_that_never_or_always_climb_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValidationError):
+        CurriculumParameters.model_validate(wrong)
+
+
+def test_the_least_parameters_climb_at_every_success() -> None:
+    least = CurriculumParameters(tau_num=1, tau_acc=1, window=1, least_seeds=1)
+    curriculum = fed(Curriculum(least), [1, 0.99, 1])
+    assert curriculum.frontier("CART", "turn", "strict") == 2
+    assert {curriculum.draw("CART", "turn", "strict", seed) for seed in range(50)} == {2}
 
 
 @given(st.integers(0, 20), st.integers(0, 2**53))

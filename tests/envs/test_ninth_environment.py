@@ -21,6 +21,7 @@ import pytest
 from ecom_rlve import AsyncEcomEnv
 from ecom_rlve.envs import registry, tasks
 from ecom_rlve.envs.contract.check import EnvironmentFaultError, check_environment
+from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.language.templates import bank
 from ecom_rlve.envs.world.shop import Shop
@@ -172,6 +173,10 @@ FAULTS: dict[str, tuple[Callable[[Environment], Environment], str]] = {
     "a likely guess": (
         lambda each: _broken(each, about=replace(each.about, candidates=lambda _: 11)),
         "a blind pick is right with probability 0.091",
+    ),
+    "no brief at the top": (
+        lambda each: _broken(each, brief=lambda _, axes: "" if axes == axes_of(20) else each.brief(axes)),
+        "d=20: the brief says nothing",
     ),
     "never right": (_wrap("verify", lambda _, v: replace(v, correct=False)), "solve is not correct"),
     "nearly one": (_wrap("verify", lambda _, v: replace(v, r_task=Fraction(99, 100))), "scores 0.99, not 1"),

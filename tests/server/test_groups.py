@@ -111,6 +111,13 @@ def test_the_seed_is_a_keyed_hash_of_run_and_group(api: Callable[..., Any]) -> N
     assert 0 <= seeds[0] < 2**53
 
 
+def test_seeds_of_groups_are_spread_over_all_that_a_client_can_send(client: Any) -> None:
+    seeds = [client.service.runs.group_seed("r", f"g{number}") for number in range(400)]
+    assert len(set(seeds)) == 400
+    assert 0 <= min(seeds) < 2**53 / 20
+    assert 2**53 * 19 / 20 < max(seeds) < 2**53
+
+
 def test_groups_of_different_runs_are_different(client: Any) -> None:
     assert spec(reset(client, group_id="g", run_id="a")) != spec(reset(client, group_id="g", run_id="b"))
 

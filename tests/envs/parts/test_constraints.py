@@ -38,6 +38,15 @@ def test_price_bounds_have_the_documented_slack(price: int, d: int, draw: float)
     assert price <= bound.value <= price * (1 + 0.5 * exp(-d / 5))
 
 
+@pytest.mark.parametrize(
+    ("d", "draw", "bound"),
+    [(0, 0.0, 10_000), (0, 0.5, 12_500), (5, 0.5, 10_919), (5, 0.999, 11_837), (20, 0.5, 10_045)],
+)
+def test_price_bounds_by_hand(d: int, draw: float, bound: int) -> None:
+    """A hundred dollars and a share of ½e^(−d/5): 1/2, 1/2e, 1/2e⁴."""
+    assert price_bound(10_000, d, draw).value == bound
+
+
 @given(st.floats(0.1, 1e7), st.sampled_from(["weight", "rating", "ship_days", "capacity"]))
 def test_rounding_never_crosses_the_value(value: float, name: str) -> None:
     assert sayable(name, value, up=False) <= value <= sayable(name, value, up=True)

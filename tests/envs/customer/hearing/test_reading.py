@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.claims import sold_out_claims
-from ecom_rlve.envs.customer.hearing.question_words import PHRASES
+from ecom_rlve.envs.customer.hearing.question_words import PHRASES, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import MAX_CHARACTERS, Topics, read
+from ecom_rlve.envs.language.acts import SlotKind
 from ecom_rlve.envs.language.phrases import LABELS
 
 LAMP, TOP, CHARGER = 0, 1, 2
@@ -422,6 +425,27 @@ def test_a_sentence_is_english_where_its_common_words_outnumber_the_foreign_ones
     text: str, asked: list[tuple[int | None, str]]
 ) -> None:
     assert list(read(text, TOPICS).asked) == asked
+
+
+def test_days_after_a_number_are_a_time_and_ask_for_no_date() -> None:
+    topics = replace(TOPICS, phrases=with_kinds((SlotKind("order_date", "order date", (), ("date", "day")),)))
+    assert read("Which day was it?", topics).asked == ((None, "order_date"),)
+    for text in ("Is it 5 days?", "Did you order it 14 days ago?", "Will 1 day do?"):
+        assert read(text, topics).asked == ()
+
+
+def test_how_many_asks_for_another_number_only_where_that_follows_at_once() -> None:
+    assert read("How many watts for the charger?", TOPICS).asked == ((CHARGER, "wattage"),)
+    assert read("How many with a capacity of 2 l?", TOPICS).asked[0] == (None, "quantity")
+    assert read("How many per weight?", TOPICS).asked == ((None, "quantity"), (None, "weight"))
+
+
+def test_a_clause_that_only_names_an_item_has_at_most_six_words() -> None:
+    def claim(words: int) -> str:
+        return f"The {' '.join(['very'] * (words - 2))} lamp, the charger and the tank top are sold out."
+
+    assert read(claim(6), TOPICS).sold_out == (LAMP, CHARGER, TOP)
+    assert read(claim(7), TOPICS).sold_out == (CHARGER, TOP)
 
 
 def test_items_are_those_named_anywhere() -> None:
