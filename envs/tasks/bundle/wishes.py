@@ -21,7 +21,6 @@ _MOST_LEFT = 0.75
 """A selective wish leaves at most this share of the products."""
 
 
-
 def draw_wishes(
     shop: Shop, row: int, aisle: Aisle, among: NDArray[np.bool_], count: int, rng: Generator
 ) -> tuple[tuple[Constraint, ...], NDArray[np.bool_]]:

@@ -561,6 +561,23 @@ def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> 
     assert met > 5
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Is that all?", "Would that be everything?", "Anything else?", "Did I get everything right?", "Is anything wrong?",
+        "Have I forgotten anything?", "Are you happy with the cart?", "Shall I check out?", "Is this right?", "All good?",
+    ],
+)  # fmt: skip
+def test_a_wrong_cart_is_called_wrong_however_it_is_asked(shop: Shop, question: str) -> None:
+    """Never "there is nothing I could add": who has told everything looks at what was done."""
+    for seed in range(5):
+        sitting = sit(shop, 0, seed, ALL_SAID)
+        sitting.add_stray()
+        # What the change itself brought is over.
+        sitting.seen_changes = sitting.intent.world.changes
+        assert [act.kind for act in sitting.say(question).acts] == [ActKind.REJECT]
+
+
 # What makes a turn the customer's own (SPEC §2.3).
 
 
