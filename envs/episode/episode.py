@@ -19,6 +19,7 @@ from ecom_rlve.envs.episode.action import Call, Grammar, ParsedAction, batches, 
 from ecom_rlve.envs.episode.instructions import instructions, tool_schemas
 from ecom_rlve.envs.episode.log import FINISH, Log, Step
 from ecom_rlve.envs.episode.observation import fitted
+from ecom_rlve.envs.episode.open_turn import OpenTurn
 from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
 from ecom_rlve.envs.episode.utterances import Question, Told, earlier_lines, questions_to_read, utterances_of
 from ecom_rlve.envs.episode.verdict import episode_verdict, judged
@@ -57,18 +58,6 @@ class EpisodeSpec:
     """Overrides of single axes, by name."""
     format: Format = "strict"
     """How raw text is read; nothing else depends on it."""
-
-
-@dataclass(slots=True)
-class _OpenTurn:
-    """What has happened so far in the current turn."""
-
-    calls: int = 0
-    questions: tuple[str, ...] = ()
-    changes: int = 0
-    seen: int = 0
-    stockouts: int = 0
-    """How many things results had shown to be sold out before it."""
 
 
 class Episode:
@@ -121,7 +110,7 @@ class Episode:
         """Number of closed turns."""
         self.customer_caused = 0
         """Number of closed turns that do not use up the agent's budget."""
-        self._open = _OpenTurn()
+        self._open = OpenTurn()
         self._known = (0, 0)
         """How much had been shown and changed when stock-outs were last checked."""
         self._told: list[Told] = []
@@ -369,7 +358,7 @@ class Episode:
         self.customer_caused += reply.is_customer_caused
         if reply.acts:
             self._say(reply.acts)
-        self._open = _OpenTurn(changes=world.changes, seen=world.seen, stockouts=stockouts)
+        self._open = OpenTurn(changes=world.changes, seen=world.seen, stockouts=stockouts)
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None

@@ -46,6 +46,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs", "catalog"},
         "recomputes the goal from the episode's spec, so that the server never has to give one out",
     ),
+    "evaluation/exploits/attacks.py": ({"envs"}, "plays in process, and looks at what sells out"),
     "evaluation/exploits/__main__.py": ({"envs"}, "plays tens of thousands of episodes in process"),
     "evaluation/bench/each_environment.py": (
         {"envs", "server"},

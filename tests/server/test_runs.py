@@ -120,9 +120,9 @@ def test_a_journey_counts_by_the_share_of_its_errands(client: Any) -> None:
 
 @pytest.mark.parametrize("group_id", [None, "g"])
 def test_a_collection_draws_only_environments_that_serve_the_difficulty(client: Any, group_id: str | None) -> None:
-    """A catalog of 400 products serves PD to d = 1, RETURN and JOURNEY to d = 19."""
+    """A catalog of 400 products serves PD to d = 1 only."""
     served = {each["env_id"]: each["max_difficulty"] for each in client.call("GET", "/envs").json()}
-    assert len({each for each in served.values() if 0 <= each < 20}) > 1
+    assert [each for each in served.values() if 0 <= each < 20]
     asked: tuple[Any, ...] = ("C4", "C8", None, ["PD", "CART", "SUB"])
     for collection in asked:
         named = collection_members(collection)

@@ -89,8 +89,9 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
             "done": True,
             "selected_order_id": order.order_id,
             "order_status": order.status.value,
-            "eta_date": order.arrival.isoformat() if order.arrival else None,
         }
+        if order.arrival:
+            answer["eta_date"] = order.arrival.isoformat()
         return {"tool_calls": [] if order.order_id in intent.world.orders_read else reads, "answer": answer}
 
     def goal_json(self, intent: Intent[StatusGoal]) -> dict[str, Any]:

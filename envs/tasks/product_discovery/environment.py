@@ -16,6 +16,7 @@ from ecom_rlve.envs.parts.recommendation import (
     RecommendationAnswer,
     RecommendingEnvironment,
     Rows,
+    fits,
 )
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.scenario import Scenario, single
@@ -78,8 +79,8 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
             + Fraction(45, 100) * (2 * share - 1)
             - Fraction(10, 100) * ranking.out_of_stock
         )
-        fits = met == len(goal.constraints) and first is not None and intent.world.stock(first) > 0
-        return r_task, fits and ranking.ndcg >= Fraction(90, 100)
+        is_first_fitting = first is not None and fits(intent, first)
+        return r_task, is_first_fitting and ranking.ndcg >= Fraction(90, 100)
 
     def goal_json(self, intent: Intent[DiscoveryGoal]) -> dict[str, Any]:
         goal = intent.goal

@@ -66,10 +66,10 @@ def test_flat_schemas_pass(changes: dict[str, Any]) -> None:
     [
         (
             {"properties": {"done": {"type": "boolean"}, "word": {"type": "string"}}},
-            "GUESS: the answer schema has .'done'",
+            "GUESS: the schema of Guess has .'done', 'word'., the answer",
         ),
         (fields(more={"type": "string"}), "'more'"),
-        ({"type": "array"}, "must be a closed object"),
+        ({"type": "array"}, "must be an object with 1 forms"),
         ({"additionalProperties": True}, "must be a closed object"),
         (fields(word={"type": "object"}), "word is neither a scalar nor a list of scalars"),
         (fields(word={"type": "object", "enum": [{}]}), "word is neither"),
@@ -85,9 +85,10 @@ def test_other_schemas_are_faults(changes: dict[str, Any], message: str) -> None
 
 
 def test_a_schema_without_done_is_a_fault() -> None:
-    about = SimpleNamespace(id="X", answer=SimpleNamespace(model_fields={"word": 1}), answer_schema=dict(SCHEMA))
+    form = SimpleNamespace(__name__="Form", model_fields={"word": 1})
+    about = SimpleNamespace(id="X", answer=SimpleNamespace(forms=lambda: (form,)), answer_schema=dict(SCHEMA))
     about.answer_schema["properties"] = {"word": {"type": "string"}}
-    with pytest.raises(EnvironmentFaultError, match="the answer schema has"):
+    with pytest.raises(EnvironmentFaultError, match=r"the schema of Form has \['word'\], the answer"):
         check_schema(SimpleNamespace(about=about))  # type: ignore[arg-type]  # all that is read of an environment
 
 

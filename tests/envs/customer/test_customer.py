@@ -564,8 +564,10 @@ def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> 
 @pytest.mark.parametrize(
     "question",
     [
-        "Is that all?", "Would that be everything?", "Anything else?", "Did I get everything right?", "Is anything wrong?",
-        "Have I forgotten anything?", "Are you happy with the cart?", "Shall I check out?", "Is this right?", "All good?",
+        "Is that all?", "Would that be everything?", "Anything else?", "Did I get everything right?",
+        "Is anything wrong?",
+        "Have I forgotten anything?", "Are you happy with the cart?", "Shall I check out?", "Is this right?",
+        "All good?",
     ],
 )  # fmt: skip
 def test_a_wrong_cart_is_called_wrong_however_it_is_asked(shop: Shop, question: str) -> None:

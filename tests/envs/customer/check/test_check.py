@@ -90,7 +90,10 @@ def _others(wanted: Wanted, utterance: Utterance, shop: Shop) -> list[str]:
 def _twisted(utterance: Utterance, shop: Shop, rng: Generator) -> Iterator[tuple[str, str]]:
     text = utterance.template_text
     for wanted, spans in _places(utterance):
-        yield "drop", _with(text, spans, "")
+        cut = _with(text, spans, "")
+        if not any(any(True for _ in phrases_in(cut.casefold(), spelled)) for spelled in wanted.spelled):
+            # What another sentence says in other words is not lost.
+            yield "drop", cut
         if wanted.shape == "word":
             others = _others(wanted, utterance, shop)
             if others:
