@@ -225,6 +225,7 @@ def test_errors_can_be_pickled() -> None:
     )
     named = pickle.loads(pickle.dumps(EpisodeLostError("gone", errors=[{"loc": ["a"]}])))
     assert (named.code, named.message, named.errors) == (None, "gone", [{"loc": ["a"]}])
+    assert repr(named) == "EpisodeLostError('gone', None, [{'loc': ['a']}])"
 
 
 @pytest.mark.parametrize(
