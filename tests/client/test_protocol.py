@@ -183,6 +183,9 @@ def test_error_answers_become_typed_errors(code: ErrorCode) -> None:
     ("status", "expected"),
     [
         (401, UnauthorizedError),
+        (403, UnauthorizedError),
+        (407, UnauthorizedError),
+        (408, UnexpectedAnswerError),
         (404, UnexpectedAnswerError),
         (422, UnexpectedAnswerError),
         (500, InfrastructureError),
