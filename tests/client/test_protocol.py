@@ -183,6 +183,9 @@ def test_error_answers_become_typed_errors(code: ErrorCode) -> None:
     ("status", "expected"),
     [
         (401, UnauthorizedError),
+        (403, UnauthorizedError),
+        (407, UnauthorizedError),
+        (408, UnexpectedAnswerError),
         (404, UnexpectedAnswerError),
         (422, UnexpectedAnswerError),
         (500, InfrastructureError),
@@ -225,6 +228,7 @@ def test_errors_can_be_pickled() -> None:
     )
     named = pickle.loads(pickle.dumps(EpisodeLostError("gone", errors=[{"loc": ["a"]}])))
     assert (named.code, named.message, named.errors) == (None, "gone", [{"loc": ["a"]}])
+    assert repr(named) == "EpisodeLostError('gone', None, [{'loc': ['a']}])"
 
 
 @pytest.mark.parametrize(

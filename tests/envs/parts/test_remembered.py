@@ -36,6 +36,8 @@ def left(clues: list[set[int]]) -> set[int]:
         # What is true of all tells nothing, and two that no clue tells apart stay two.
         ([set(CANDIDATES)], []),
         ([{0, 1}, set(CANDIDATES)], [{0, 1}]),
+        ([{1, 2, 3, 4}], [{1, 2, 3, 4}]),
+        ([{0, 1, 2, 3}], [{0, 1, 2, 3}]),
         ([], []),
     ],
 )
