@@ -44,7 +44,7 @@ def axis_row(key: str, says: str, axis: str) -> Row:
 CONSTRAINTS = axis_row("constraints", "wishes", "m")
 MISSING = axis_row("left out", "facts left out of the first message", "p_missing")
 REPLACED = axis_row("replaced", "results replaced", "eps_rank")
-SELLS_OUT = axis_row("sells out", "episodes in which a wanted thing may sell out", "p_oos")
+SELLS_OUT = axis_row("sells out", "things of the kind of which some sell out that do", "p_oos")
 TURNS = axis_row("turns", "turn budget `T_max`", "t_max")
 SLIPS = axis_row("slipped", "slips, per word that may have one", "p_noise")
 DEPTH = axis_row("depth", "results that can be paged to", "top_k")

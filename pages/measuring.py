@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from describing import Count, Counts, Row
 
@@ -15,8 +15,12 @@ from ecom_rlve.client.text import render
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.errand import Intent
+from ecom_rlve.envs.parts.stockout import ShelfStockout
+from ecom_rlve.envs.tasks.cart.stockout import ProductStockout, VariantStockout
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.envs.world.stockout import ProductCoins, standing_variants
 from ecom_rlve.evaluation.agent import one_at_a_time
 from ecom_rlve.evaluation.agents import make_expert
 from ecom_rlve.evaluation.in_process import told
@@ -35,10 +39,10 @@ def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
     plain = episode(shop, env_id, d, seed)
     world = plain.world
     silent, loud = (episode(shop, env_id, d, seed, p_noise=p).opening.user_message for p in (0.0, 1.0))
-    plans = [intent.stockout.plan for intent in plain.scenario.intents if intent.stockout is not None]
+    coins = [_coins(intent) for intent in plain.scenario.intents if intent.stockout is not None]
     counts: Counts = {
         "left out": _left_out(plain),
-        "sells out": (sum(plan.hits for plan in plans), len(plans)),
+        "sells out": (sum(fallen for fallen, _ in coins), sum(thrown for _, thrown in coins)),
         "slipped": (
             _differing(silent.split(), plain.opening.user_message.split()),
             _differing(silent.split(), loud.split()),
@@ -72,9 +76,9 @@ class ExpertPlay(NamedTuple):
     tokens: float
     """Tokens read and written, at four bytes of text each."""
     sold_out: int
-    """Errands in which a wanted thing sold out."""
+    """Things of the kinds of which some sell out that did."""
     could: int
-    """Errands in which something could sell out."""
+    """Such things that were shown: products, or variants of products that were read."""
 
 
 def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> ExpertPlay:
@@ -85,8 +89,37 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
         action = agent.act(told(played, seen))
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
-    plans = [intent.stockout.plan for intent in played.scenario.intents if intent.stockout is not None]
-    return ExpertPlay(size / _BYTES_A_TOKEN, sum(plan.fired and plan.hits for plan in plans), len(plans))
+    met = [_met(intent) for intent in played.scenario.intents if intent.stockout is not None]
+    return ExpertPlay(size / _BYTES_A_TOKEN, sum(gone for gone, _ in met), sum(seen for _, seen in met))
+
+
+def _coins(intent: Intent[Any]) -> Count:
+    """Return how many coins have fallen and were thrown: for a kind's products, or for the wanted one's variants."""
+    world, stockout = intent.world, intent.stockout
+    if isinstance(stockout, VariantStockout):
+        row = intent.goal.items[stockout.item].row
+        thrown = len(world.variants(row))
+        return thrown - len(standing_variants(world, row)), thrown
+    coins = _product_coins(intent)
+    return len(coins.fallen), len(world.shop.aisle(coins.category))
+
+
+def _met(intent: Intent[Any]) -> Count:
+    """Return how many things of the kind that sells out have done so and were shown."""
+    world, catalog = intent.world, intent.world.shop.catalog
+    if isinstance(intent.stockout, VariantStockout):
+        kind = intent.subjects[intent.stockout.item].category
+        read = [row for row in world.variants_read if catalog.category_of(row).name == kind]
+        variants = [variant.id for row in read for variant in world.variants(row)]
+        return len(world.sold_out_variants.intersection(variants)), len(variants)
+    kind = _product_coins(intent).category
+    shown = [row for row in world.shown if catalog.category_of(row).name == kind]
+    return len(world.sold_out.intersection(shown)), len(shown)
+
+
+def _product_coins(intent: Intent[Any]) -> ProductCoins:
+    assert isinstance(intent.stockout, ProductStockout | ShelfStockout)
+    return intent.stockout.coins
 
 
 def _left_out(played: Episode) -> Count:

@@ -71,9 +71,8 @@ def _played(shop: Shop, spec: EpisodeSpec) -> Shown:
 
 
 def _is_telling(shown: Shown) -> bool:
-    episode = shown.episode
-    caused = episode.customer_caused - len(episode.scenario.intents) + 1
-    return episode.result is not None and episode.result.is_correct and caused > 0
+    result = shown.episode.result
+    return result is not None and result.is_correct and any("assistant_message" in action for action in shown.actions)
 
 
 def keep_of(play: Play) -> Keep:

@@ -41,8 +41,9 @@ def page_table(env_id: str, by_d: dict[int, list[Counts]], expert: dict[Style, l
         rows.append([f"solution's r_total, style `{style}`: mean, greatest", "", *shown])
     rows += [[f"expert's tokens, style `{style}`: median, p95", "", *map(_lengths, expert[style])] for style in STYLES]
     if SELLS_OUT in live:
-        shares = [sum(play.sold_out for play in plays) / sum(play.could for play in plays) for plays in expert["turn"]]
-        rows.append(["a wanted thing did sell out while the expert played", "", *map(number, shares)])
+        met = [(sum(play.sold_out for play in plays), sum(play.could for play in plays)) for plays in expert["turn"]]
+        shares = [gone / max(1, shown) for gone, shown in met]
+        rows.append(["… of those that the expert was shown", "", *map(number, shares)])
     return table(["axis", "formula", *(f"d={d}" for d in by_d)], rows)
 
 

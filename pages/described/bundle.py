@@ -10,8 +10,8 @@ from reward_sums import Sum, short
 
 from ecom_rlve.envs.difficulty import AXES
 from ecom_rlve.envs.episode.episode import Episode
-from ecom_rlve.envs.tasks.bundle.goal import needs_at, wishes_at
-from ecom_rlve.envs.tasks.bundle.needs import acceptable
+from ecom_rlve.envs.tasks.bundle.goal import needs_at
+from ecom_rlve.envs.tasks.bundle.needs import acceptable, wishes_at
 
 
 def _counts(played: Episode) -> Counts:
@@ -44,7 +44,7 @@ DESCRIBED = Described(
         Row(
             "wishes",
             f"{AXES['m'].number} wishes per thing",
-            "⌊m/3⌋ = ⌊(2+⌊d/2⌋)/3⌋",
+            "2 + ⌊(m−2)/4⌋, m = 2+⌊d/2⌋",
             lambda a: wishes_at(a.m),
         ),
         *SEARCHED,

@@ -55,7 +55,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
     about = About(
         id="CART",
         title="Cart building",
-        version="2",
+        version="3",
         called="my cart",
         tool_names=(
             "catalog_search",

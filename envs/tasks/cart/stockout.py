@@ -30,14 +30,14 @@ class ProductStockout(Stockout[CartGoal]):
     """Products of one wanted item's kind sell out; the customer takes another that was shown, or none."""
 
     def __init__(self, coins: ProductCoins, item: int, *, leave_out: bool) -> None:
-        self._coins, self.item, self._leave_out = coins, item, leave_out
+        self.coins, self.item, self._leave_out = coins, item, leave_out
         self._has_begun = False
 
     def sell(self, intent: Intent[CartGoal]) -> None:
         world = intent.world
         self._has_begun = self._has_begun or len(self._substitutes(world)) >= _SHOWN_FIRST
         if self._has_begun:
-            self._coins.sell(world)
+            self.coins.sell(world)
 
     def missing(self, intent: Intent[CartGoal]) -> int | None:
         wanted = intent.goal.items[self.item]
@@ -57,12 +57,12 @@ class ProductStockout(Stockout[CartGoal]):
 
     def _substitutes(self, world: World) -> list[int]:
         """Return the products that were shown and can take the wanted one's place; of one title none is named."""
-        code = world.shop.catalog.category_index[self._coins.category]
+        code = world.shop.catalog.category_index[self.coins.category]
         codes, stock = world.shop.catalog.category_codes, world.shop.catalog.column("stock").values
         shown = [row for row in world.shown if codes[row] == code]
         titles = Counter(world.title(row) for row in shown)
         usable = [row for row in shown if stock[row] >= MOST_UNITS and titles[world.title(row)] == 1]
-        standing: list[int] = self._coins.standing(np.array(usable, dtype=np.int32)).tolist()
+        standing: list[int] = self.coins.standing(np.array(usable, dtype=np.int32)).tolist()
         return [row for row in standing if row not in world.sold_out]
 
 

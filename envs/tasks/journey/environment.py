@@ -34,7 +34,7 @@ class JourneyEnvironment(Environment):
     about = About(
         id="JOURNEY",
         title="Multi-intent journey",
-        version="2",
+        version="3",
         called="the rest",
         tool_names=tuple(TOOLS),
         answer=JourneyAnswer,

@@ -48,7 +48,7 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
     about = About(
         id="STATUS",
         title="Order tracking",
-        version="2",
+        version="3",
         called="my order",
         tool_names=("order_list", "order_get", "ask_user"),
         answer=StatusAnswer,

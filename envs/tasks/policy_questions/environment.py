@@ -43,7 +43,7 @@ class PolicyEnvironment(Environment, Errand[PolicyGoal]):
     about = About(
         id="POLICY",
         title="Policy Q&A",
-        version="2",
+        version="3",
         called="my question",
         tool_names=("policy_search", "policy_get", "ask_user", "datetime_now"),
         answer=PolicyAnswer,

@@ -43,7 +43,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     about = About(
         id="PD",
         title="Product discovery",
-        version="2",
+        version="3",
         called="my search",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,

@@ -49,7 +49,7 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
     about = About(
         id="RETURN",
         title="Return and exchange",
-        version="2",
+        version="3",
         called="the return",
         tool_names=(
             "order_list",

@@ -29,7 +29,7 @@ from ecom_rlve.catalog.synthetic.text import phrases
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
-GOLDEN_200 = "afd1ecbc890b4889f1eac25e48d3baf3"
+GOLDEN_200 = "e982dc119b3b6152d73cb6e0e11e5d68"
 GOLDEN_SHELF = (1, 7)
 KINDS = [kind for group in departments() for kind in group]
 WORD = re.compile(r"[a-z0-9.]+")
@@ -87,6 +87,12 @@ def test_other_processes_make_the_same_catalog(hash_seed: str) -> None:
 def test_seed_and_size_matter() -> None:
     assert synthetic_catalog(200).fingerprint == GOLDEN_200
     assert len({synthetic_catalog(size, seed).fingerprint for size in (200, 201) for seed in (0, 1)}) == 4
+
+
+def test_catalogs_of_two_seeds_share_no_product() -> None:
+    """So agents can be judged on products that were in no training episode."""
+    one, other = (synthetic_catalog(2000, seed) for seed in (0, 1))
+    assert not set(one.ids) & set(other.ids)
 
 
 def test_too_small_a_catalog_is_refused() -> None:

@@ -544,7 +544,7 @@ def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> 
         stockout, world = intent.stockout, intent.world
         if not isinstance(stockout, ProductStockout):
             continue
-        for row in shop.catalog.rows_of_category(stockout._coins.category).tolist():
+        for row in shop.catalog.rows_of_category(stockout.coins.category).tolist():
             world.show(row)
         missing = stockout.missing(intent)
         assert missing is None

@@ -106,7 +106,7 @@ def started_with(start: Start, kind: type[Any], *, leaves_out: bool = False, fir
                 is_gone = item.variant is not None and item.variant not in standing_variants(episode.world, item.row)
                 if is_gone and len(others(episode, item.row)) > 0 and has_own_title(episode, item.row):
                     yield episode
-            elif item.row in stockout._coins.fallen and len(substitutes(episode)) >= 2:
+            elif item.row in stockout.coins.fallen and len(substitutes(episode)) >= 2:
                 yield episode
 
 
@@ -114,7 +114,7 @@ def substitutes(episode: Episode) -> list[int]:
     """Return products that stay and can take the wanted one's place."""
     stockout, row = episode.intent.stockout, target(episode).row
     assert isinstance(stockout, ProductStockout)
-    standing: list[int] = stockout._coins.standing(np.array(others(episode, row), dtype=np.int32)).tolist()
+    standing: list[int] = stockout.coins.standing(np.array(others(episode, row), dtype=np.int32)).tolist()
     return standing
 
 
