@@ -316,7 +316,7 @@ def test_a_date_counts_only_where_it_was_asked_for(store: Shop) -> None:
 def test_a_cancelled_order_never_arrives(store: Shop) -> None:
     intent = scenario_where(store, wants_arrival=True, status="cancelled")
     run(intent, "order_get", order_id=intent.goal.order.order_id)
-    assert right_answer(intent)["eta_date"] is None
+    assert "eta_date" not in right_answer(intent)
     assert judged(intent) == (1.0, True)
     assert judged(intent, eta_date=intent.world.today.isoformat()) == (ORDER_ALONE, False)
 
