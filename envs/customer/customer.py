@@ -70,6 +70,11 @@ class Customer:
         self._reread_excused = False
         self._tired = 0
 
+    @property
+    def said(self) -> frozenset[Slot]:
+        """The facts that the customer has told so far."""
+        return frozenset(self._said)
+
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
         return (self._intent.opened(self._said),)
