@@ -233,8 +233,8 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
     from ecom_rlve.envs.customer.model.endpoint import Endpoint
     from ecom_rlve.envs.customer.voice import TemplateOnly, Voice
     from ecom_rlve.envs.registry import environments
-    from ecom_rlve.evaluation import customer_audit as auditing
     from ecom_rlve.evaluation.agents import suites
+    from ecom_rlve.evaluation.customer import audit as auditing
     from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
 
     settings = _settings(given)

@@ -46,6 +46,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs", "catalog"},
         "recomputes the goal from the episode's spec, so that the server never has to give one out",
     ),
+    "evaluation/customer/hearing.py": ({"envs"}, "asks in process, and looks at what the customer has told"),
     "evaluation/exploits/attacks.py": ({"envs"}, "plays in process, and looks at what sells out"),
     "evaluation/exploits/__main__.py": ({"envs"}, "plays tens of thousands of episodes in process"),
     "evaluation/bench/each_environment.py": (
@@ -57,7 +58,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs"},
         "plays under a curriculum of its own: where a server discloses acts, episodes count for none",
     ),
-    "evaluation/customer_audit.py": ({"envs"}, "plays in process with the voices that it compares"),
+    "evaluation/customer/audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),

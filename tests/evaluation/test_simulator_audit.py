@@ -14,8 +14,8 @@ from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Spoken, TemplateOnly, Utterance
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import suites
-from ecom_rlve.evaluation.customer_audit import Sitting, samples, sit, specs_of, table
-from ecom_rlve.evaluation.wording_statistics import (
+from ecom_rlve.evaluation.customer.audit import Sitting, samples, sit, specs_of, table
+from ecom_rlve.evaluation.customer.wording_statistics import (
     distinct_n,
     distinct_texts,
     reading_ease,

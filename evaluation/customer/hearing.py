@@ -1,9 +1,9 @@
 """How well the customer hears: a corpus of questions, each asked where its fact is unsaid (SPEC §7, Hearing).
 
-``python -m ecom_rlve.evaluation.hearing FILE …`` prints by environment and topic how many questions were told their
-fact, how many were denied it ("I don't mind", "I don't know"), and how many got something else. A line of a file is a
-JSON object: ``env`` (ids, joined by slashes), ``topics`` (the facts asked for, in order), ``text`` with ``{item}`` and
-``{items}`` for the thing's noun, and ``manner``.
+``python -m ecom_rlve.evaluation.customer.hearing FILE …`` prints by environment and topic how many questions were told
+their fact, how many were denied it ("I don't mind", "I don't know"), and how many got something else. A line of a file
+is a JSON object: ``env`` (ids, joined by slashes), ``topics`` (the facts asked for, in order), ``text`` with ``{item}``
+and ``{items}`` for the thing's noun, and ``manner``.
 """
 
 from __future__ import annotations

@@ -24,14 +24,14 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
-from ecom_rlve.evaluation.in_process import told
-from ecom_rlve.evaluation.wording_statistics import (
+from ecom_rlve.evaluation.customer.wording_statistics import (
     distinct_n,
     distinct_texts,
     reading_ease,
     type_token_ratio,
     words_in,
 )
+from ecom_rlve.evaluation.in_process import told
 from ecom_rlve.models import Observation
 
 DIFFICULTIES = (0, 3, 6, 9)

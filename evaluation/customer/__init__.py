@@ -1,0 +1,1 @@
+"""How the simulated customer speaks and hears, measured."""
