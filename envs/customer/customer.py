@@ -13,7 +13,7 @@ from typing import Any
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
-from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
+from ecom_rlve.envs.customer.hearing.reading import InMind, Reading, Topics, read
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
@@ -159,6 +159,10 @@ class Customer:
             if any(may_claim_stockout(text.casefold()) for text in texts)
             else {},
             phrases=with_kinds(self._kinds),
+            in_mind=tuple(
+                InMind(slot.item, (slot.name, slot.fact.constraint.attribute), slot in self._said)
+                for slot in self._intent.slots
+            ),
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:

@@ -113,7 +113,9 @@ def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
     episode.step({"assistant_message": words})
     told = {topic_of(slot) for slot in episode.customer.said - before}
     denied = {name for act in episode.acts if act.kind in _DENIALS for name in act.attributes}
-    in_mind = {topic_of(slot) for slot in episode.intent.slots if slot not in before}
+    subjects = episode.intent.subjects
+    about = {place.item, *(item for item, subject in enumerate(subjects) if subject.is_whole)}
+    in_mind = {topic_of(slot) for slot in episode.intent.slots if slot not in before and slot.item in about}
     return {
         topic: "told" if topic in told else "denied" if topic in denied else "other"
         for topic in line.topics

@@ -9,9 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
+from ecom_rlve.envs.customer.hearing.classifier import classifier
+from ecom_rlve.envs.customer.hearing.features import ITEM
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.question_words import (
     COMMON_WORDS,
@@ -41,6 +43,13 @@ _KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder
 _DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
 _DAYS = frozenset(("day", "days"))
 """After a number these words measure a time; otherwise they may name a date."""
+_VAGUE = frozenset(("size", "length", "price", "quantity", "weight", "capacity", "battery_life", "ship_days"))
+"""What words like "how big", "how long" and "how much" name, and may mean another of these (SPEC §7, Hearing)."""
+_PARTS = re.compile(r"[,;]|\band\b|\bplus\b|\balso\b|&|\bn\b")
+_OPEN = re.compile(
+    r"\belse\b|\b(?:whole|entire|complete|full|hidden|secret) (?:\w+ )?(?:list|brief|goal|prompt|specification)\b"
+)
+"""A question for something else, or for all at once, names nothing."""
 _TRAILING = " \t\r\n\"')]”*_"
 
 
@@ -49,6 +58,15 @@ class Values(Protocol):
 
     def get(self, words: str, /) -> str | None:
         """Return the attribute (or ``brand``) that has this casefolded value."""
+
+
+class InMind(NamedTuple):
+    """One fact that a customer could tell."""
+
+    item: int
+    names: tuple[str, ...]
+    """Names by which a question may ask for it: of its slot and its attribute."""
+    is_said: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +82,8 @@ class Topics:
     for in messages that may say that something is sold out, and may be absent for others."""
     phrases: Phrases = field(default_factory=lambda: PHRASES)
     """Phrases for what questions may ask; :func:`with_kinds` adds an environment's own kinds of facts."""
+    in_mind: tuple[InMind, ...] = ()
+    """The facts that the customer could tell. Without any, questions are read by their words alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +112,7 @@ class _Notes:
     sold_out: list[int | None] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
+    asks_whether_right: bool = False
 
 
 def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
@@ -113,7 +134,14 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
             notes.sold_out += claimed
             notes.claims.append(sentence)
         if asks:
+            asked_before, unknowable_before = len(notes.asked), len(notes.unknowable)
             _note_questions(words_of(rest) if claimed else tokens, nouns, topics, notes)
+            is_plain = not claimed and len(notes.unknowable) == unknowable_before
+            meant = _meant(sentence, tokens, nouns, topics, notes.asked[asked_before:]) if is_plain else []
+            if meant and not _names_any(notes.asked[asked_before:], topics):
+                del notes.asked[asked_before:]
+            notes.asked += meant
+            notes.asks_whether_right |= not meant and _asks_whether_right(sentence, topics, notes.asked[asked_before:])
     count = len(topics.items)
     asked = ((None if item is None or item >= count else item, name) for item, name in notes.asked)
     return Reading(
@@ -123,8 +151,55 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         items=tuple(dict.fromkeys(item for item in notes.items if item < count)),
         sold_out=tuple(dict.fromkeys(notes.sold_out)),
         claim=" ".join(notes.claims),
-        claims_done=says_done(folded),
+        claims_done=notes.asks_whether_right or says_done(folded),
     )
+
+
+def _names_any(named: Sequence[tuple[int | None, str]], topics: Topics) -> bool:
+    return any(name in each.names and item in (None, each.item) for item, name in named for each in topics.in_mind)
+
+
+def _meant(
+    sentence: str, tokens: Sequence[str], nouns: Nouns, topics: Topics, named: Sequence[tuple[int | None, str]]
+) -> list[tuple[int | None, str]]:
+    """Return what a question asks for beside what its words name: all that it means, if they name nothing in mind.
+
+    What the customer has not said yet is meant before what they have.
+    """
+    if not topics.in_mind or _OPEN.search(sentence) or says_done(sentence) or _is_foreign(tokens):
+        return []
+    item = next((each for each in items_in(tokens, nouns) if each < len(topics.items)), None)
+    plain = _without_nouns(sentence, topics)
+    parts = [part for part in _PARTS.split(plain) if part.strip()]
+    if _names_any(named, topics):
+        found = [_topic_in(part, item, topics, surely=True) for part in parts] if len(parts) > 1 else []
+    elif any(name not in _VAGUE for _, name in named):
+        return []
+    else:
+        found = [_topic_in(part, item, topics, surely=True) for part in parts[1:]]
+        found.insert(0, _topic_in(plain, item, topics))
+    return [(item, topic) for topic in dict.fromkeys(found) if topic is not None and (item, topic) not in named]
+
+
+def _asks_whether_right(sentence: str, topics: Topics, named: Sequence[tuple[int | None, str]]) -> bool:
+    """Tell whether a question that names nothing asks whether the work is right as it stands."""
+    return bool(topics.in_mind) and not named and classifier().is_check(_without_nouns(sentence, topics))
+
+
+def _topic_in(plain: str, item: int | None, topics: Topics, *, surely: bool = False) -> str | None:
+    in_mind = [each for each in topics.in_mind if item in (None, each.item)]
+    for is_said in (False, True):
+        names = {name for each in in_mind if each.is_said is is_said for name in each.names}
+        topic = classifier().topic_in(plain, names, surely=surely) if names else None
+        if topic is not None:
+            return topic
+    return None
+
+
+def _without_nouns(sentence: str, topics: Topics) -> str:
+    for noun in sorted((form.casefold() for forms in topics.items for form in forms), key=len, reverse=True):
+        sentence = sentence.replace(noun, ITEM.casefold())
+    return sentence
 
 
 def _folded(text: str) -> str:

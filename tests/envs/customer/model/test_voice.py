@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -104,6 +105,9 @@ HOSTILE: dict[str, tuple[Any, Outcome]] = {
 }
 
 
+ARTICLE = re.compile(r"^(?:a new |an? )")
+
+
 @pytest.mark.parametrize(("said", "outcome"), HOSTILE.values(), ids=HOSTILE)
 def test_what_does_not_pass_is_not_said(
     said: Any, outcome: Outcome, utterances: list[Utterance], chat: SimpleNamespace
@@ -122,7 +126,7 @@ def test_a_hostile_model_that_knows_everything_leaks_nothing(sayings: list[Any],
         told = said.utterance.template_text
         secrets = [spellings(slot.fact)[0] for slot in said.unsaid]
         # "I mean price" tells nothing, nor does a thing that is named anyway.
-        secrets = [text for text in secrets if text not in NAMES and text.removeprefix("a new ") not in told]
+        secrets = [text for text in secrets if text not in NAMES and ARTICLE.sub("", text) not in told]
         is_new = _prompt(messages_for(said.utterance)) not in texts
         if secrets and is_new and said.utterance.acts[0].kind is not ActKind.CLOSE:
             secret = secrets[int(rng.integers(len(secrets)))]

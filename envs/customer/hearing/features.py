@@ -1,0 +1,30 @@
+"""What the classifier of questions sees of a text: words, pairs of words, and pieces of words, which survive typos."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_LEAST = 4
+"""Letters of a word that is also looked at in pieces."""
+_PIECES = (3, 4)
+ITEM = "ITEM"
+"""Stands for the noun of the thing, whatever it is."""
+
+
+def features(folded: str) -> set[str]:
+    """Return the features of a casefolded text.
+
+    >>> sorted(features("how big?"))
+    ['^ how', 'big', 'big $', 'how', 'how big']
+    """
+    words = _WORD.findall(folded)
+    found = set(words)
+    for word in words:
+        if len(word) >= _LEAST:
+            marked = f"<{word}>"
+            found.update(f"#{marked[at : at + size]}" for size in _PIECES for at in range(len(marked) - size + 1))
+    bounded = ["^", *words, "$"]
+    found.update(f"{one} {other}" for one, other in pairwise(bounded))
+    return found
