@@ -90,7 +90,7 @@ def expert_play(shop: Shop, env_id: str, d: int, seed: int, style: Style) -> Exp
         size += len(render(seen).encode()) + len(json.dumps(action, ensure_ascii=False).encode())
         seen = played.step(action)
     met = [_met(intent) for intent in played.scenario.intents if intent.stockout is not None]
-    return ExpertPlay(size / _BYTES_A_TOKEN, sum(gone for gone, _ in met), sum(seen for _, seen in met))
+    return ExpertPlay(size / _BYTES_A_TOKEN, sum(int(gone) for gone, _ in met), sum(int(shown) for _, shown in met))
 
 
 def _coins(intent: Intent[Any]) -> Count:

@@ -528,7 +528,7 @@ def test_only_the_first_fallback_is_excused(shop: Shop) -> None:
     for item in (0, 1, 0):
         subject = intent.subjects[item]
         act = Act(ActKind.STOCKOUT_FALLBACK, (Mention(subject.singular, subject.plural),))
-        heard = Heard(report=Report(About.WANTED, (intent.goal.items[item].row,), (item,)))
+        heard = Heard(report=Report(About.WANTED, (wanted_item(sitting, item).row,), (item,)))
         reply = sitting.customer.reply(turn, heard, Change(act, intent.goal, intent.slots))
         assert reply.acts == (act,)
         assert not reply.leaves, "a fallback is news"
@@ -552,7 +552,7 @@ def test_only_a_report_about_what_is_missing_brings_the_fallback(shop: Shop) -> 
         missing = stockout.missing(intent)
         if missing is None:
             continue
-        row = intent.goal.items[missing].row
+        row = wanted_item(sitting, missing).row
         for about in (About.UNWANTED, About.UNCLEAR, About.UNTRUE):
             assert customer.settles_for(Heard(report=Report(about, (row,), (missing,)))) is None
         assert customer.settles_for(Heard()) is None
@@ -583,9 +583,18 @@ def test_a_wrong_cart_is_called_wrong_however_it_is_asked(shop: Shop, question: 
 # What makes a turn the customer's own (SPEC §2.3).
 
 
-def closed(sitting: Sitting, message: str = "", *, answer: Answer | None = None, **how: bool) -> bool:
+def wanted_item(sitting: Sitting, at: int = 0) -> WantedItem:
+    """Return a wanted item."""
+    item = sitting.intent.goal.items[at]
+    assert item is not None
+    return item
+
+
+def closed(
+    sitting: Sitting, message: str = "", *, changed: bool = False, has_calls: bool = False, met_stockout: bool = False
+) -> bool:
     """Close a turn and say whether it was the customer's own."""
-    turn = ClosedTurn(message, (), changed=how.pop("changed", False), answer=answer, **how)
+    turn = ClosedTurn(message, (), changed, answer=None, has_calls=has_calls, met_stockout=met_stockout)
     heard = sitting.customer.hear(turn)
     return sitting.customer.reply(turn, heard).is_customer_caused
 
@@ -600,14 +609,14 @@ def test_a_question_is_the_customers_turn_only_where_no_tool_was_called(shop: Sh
 @pytest.mark.parametrize("has_calls", [False, True])
 def test_a_changed_cart_that_is_confirmed_is_their_turn_whatever_was_called(shop: Shop, has_calls: bool) -> None:
     sitting = sit(shop, 0, 1, ALL_SAID)
-    sitting.add(sitting.intent.goal.items[0])
+    sitting.add(wanted_item(sitting))
     assert closed(sitting, changed=True, has_calls=has_calls)
 
 
 @pytest.mark.parametrize("has_calls", [False, True])
 def test_a_proposal_that_is_confirmed_is_their_turn_only_where_no_tool_was_called(shop: Shop, has_calls: bool) -> None:
     sitting = sit(shop, 0, 1, ALL_SAID)
-    sitting.add(sitting.intent.goal.items[0])
+    sitting.add(wanted_item(sitting))
     assert closed(sitting, "Is everything right?", has_calls=has_calls) is not has_calls
 
 

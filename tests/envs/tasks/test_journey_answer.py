@@ -112,7 +112,8 @@ def answers(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
     for name, words in ENUMS.items():
         if name in fields and draw(st.booleans()):
             fields[name] = draw(st.sampled_from(words))
-    done = draw(st.sampled_from([{"done": True}] * 8 + [{"done": False}, {"done": "true"}, {"done": 1}, {}]))
+    dones: list[dict[str, Any]] = [*[{"done": True}] * 8, {"done": False}, {"done": "true"}, {"done": 1}, {}]
+    done = draw(st.sampled_from(dones))
     return intent, {**done, **fields}
 
 
@@ -181,7 +182,7 @@ def submitted(episode: Episode, action: Action) -> Action:
 @pytest.mark.parametrize("style", ["turn", "tool"])
 def test_who_follows_the_schema_can_give_every_right_answer(wide_shop: Shop, style: Style) -> None:
     """Whatever an errand's right answer is, dates, statuses and resolutions included; it is scored as alone."""
-    given_ = {"value": set[type](), "resolution": set[str](), "order_status": set[str]()}
+    given_: dict[str, set[Any]] = {"value": set(), "resolution": set(), "order_status": set()}
     closed = set[str]()
     for seed in range(60):
         episode = Episode(wide_shop, EpisodeSpec("JOURNEY", seed % 9, seed, style=style), "follows")

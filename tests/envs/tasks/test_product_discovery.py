@@ -251,7 +251,9 @@ def test_a_product_that_was_never_shown_earns_nothing(shop: Shop) -> None:
         answer = RecommendationAnswer(done=True, recommended_product_ids=best)
         unseen = ENVIRONMENT.verify(intent, answer)
         invented = ENVIRONMENT.verify(intent, answer.model_copy(update={"recommended_product_ids": ["x"] * len(best)}))
-        assert (unseen.r_task, unseen.correct) == (invented.r_task, invented.correct) == (-1, False)
+        assert unseen.r_task == invented.r_task == -1
+        assert not unseen.correct
+        assert not invented.correct
         assert not ENVIRONMENT.review(intent, answer).complete
         assert judged(intent, best)[:2] == (1, True)
 

@@ -194,7 +194,8 @@ def test_the_environments_in_which_things_sell_out_are_those_tested_here() -> No
 
 def check_no_difference(shop: Shop, env_id: str, d: int, least: int) -> None:
     """Show products until ``least`` that were wanted have been shown; wanted ones sell out as often as others."""
-    wanted, unwanted = [], []
+    wanted: list[bool] = []
+    unwanted: list[bool] = []
     seed = lone = lone_wanted = 0
     while len(wanted) < least:
         episode = Episode(shop, EpisodeSpec(env_id, d, seed), "events")
@@ -238,7 +239,9 @@ def test_a_wanted_thing_sells_out_as_often_as_others_over_2000_events(wide_shop:
 @pytest.mark.slow
 @pytest.mark.parametrize("d", [3, 9, 12])
 def test_a_wanted_variant_sells_out_as_often_as_others_over_2000_events(start: Start, d: int) -> None:
-    wanted, unwanted, seed = [], [], 0
+    wanted: list[bool] = []
+    unwanted: list[bool] = []
+    seed = 0
     while len(wanted) < 2000:
         episode = start(d, seed)
         seed += 1
