@@ -209,7 +209,7 @@ class Errand:
         """Yield searches by what was said: first pages, further pages, then the same in other words."""
         subject, world = self.intent.subjects[item], self.intent.world
         chosen = fewest_pages(world.shop, subject.category, constraints)
-        wordings = (subject.singular, subject.plural, *(f"{subject.singular} {at}" for at in range(2, 8)))
+        wordings = (subject.singular, subject.plural, *(f"{subject.singular} {at}" for at in range(2, 16)))
         offsets = range(0, world.axes.top_k, PAGE)
         places = [(query, offset) for query in wordings for offset in offsets]
         if sort != "relevance":

@@ -55,7 +55,8 @@ def test_a_journey_has_every_field_of_every_intent_with_all_that_is_known_of_it(
     schema = parameters_of(JOURNEY)
     assert schema["required"] == ["intent"]
     assert schema["properties"]["intent"] == {"type": "string", "enum": list(JOURNEY.members)}
-    fields = {(each.about.id, name) for each in SINGLE for name in each.about.answer_schema["properties"]}
+    members = [each for each in SINGLE if each.about.id in JOURNEY.members]
+    fields = {(each.about.id, name) for each in members for name in each.about.answer_schema["properties"]}
     fields = {(env_id, name) for env_id, name in fields if name != "done"}
     assert set(schema["properties"]) == {"intent", *(name for _, name in fields)}
     kept = ("type", "enum", "items", "maxLength", "minimum", "maximum")

@@ -315,27 +315,3 @@ def test_a_turn_of_a_tool_at_a_time_is_no_free_turn(big_shop: Shop) -> None:
             episode.step(action)
             steps += 1
         assert steps <= episode.axes.b_tool * 2 * episode.axes.t_max + 1
-
-
-@pytest.mark.slow
-def test_a_stock_out_is_seen_as_often_for_wanted_and_unwanted_kinds(big_shop: Shop) -> None:
-    """At d=0 nothing wanted ever sells out; what does sell out must not gather around the wanted kind.
-
-    An agent reads the history and searches each of its four kinds in turn, once; the kind in which something sells out
-    is the wanted one as often as any other.
-    """
-    gathered = Counter[bool]()
-    for seed in range(600):
-        episode = Episode(big_shop, EpisodeSpec("CART", 0, seed), "watched")
-        world, item = episode.intent.world, episode.intent.goal.items[0]
-        cards = found(episode.step({"tool_calls": [call("user_get_visit_history")]}), "results")
-        for kind in dict.fromkeys(card["category"] for card in cards):
-            episode.step({"tool_calls": [call("catalog_search", query="", category=kind, limit=10)]})
-            if world.sold_out:
-                gathered[kind == world.shop.catalog.category_of(item.row).name] += 1
-                break
-            if episode.turns_left < 2:
-                break
-    print(dict(gathered))
-    assert sum(gathered.values()) > 400
-    assert binomtest(gathered[True], sum(gathered.values()), 0.25).pvalue > 0.001

@@ -111,7 +111,7 @@ def test_most_questions_that_it_never_saw_are_told_their_fact(big_shop: Shop) ->
     assert sum(tally.denied for tally in tallies.values()) / asked <= 0.005
 
 
-LEAST_TOLD = 0.9
+LEAST_TOLD = 0.82
 
 
 @pytest.mark.parametrize("question", ["What are you hoping to spend on it?", "How pricey may the {noun} get?"])
