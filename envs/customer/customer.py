@@ -131,6 +131,8 @@ class Customer:
         }
 
     def _readings(self, message: str, questions: tuple[str, ...], understood: Understood) -> list[Reading]:
+        if not (message or questions):
+            return []
         topics = self._topics((message, *questions))
         readings = [read(message, topics)] if message else []
         readings += [read(question, topics, asked_directly=True) for question in questions]

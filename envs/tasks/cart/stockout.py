@@ -34,6 +34,8 @@ class ProductStockout(Stockout[CartGoal]):
         self._has_begun = False
 
     def sell(self, intent: Intent[CartGoal]) -> None:
+        if not len(self.coins.fallen):
+            return
         world = intent.world
         self._has_begun = self._has_begun or len(self._substitutes(world)) >= _SHOWN_FIRST
         if self._has_begun:
