@@ -53,19 +53,25 @@ class ProductStockout(Stockout[CartGoal]):
         world, wanted, mention = intent.world, _wanted(intent, item), _mention(intent, item)
         if self._leave_out:
             return _changed(intent, item, None, Act(ActKind.STOCKOUT_FALLBACK, (mention,)), keep=())
-        row = _one_of(world, self._substitutes(world))
+        # Titles that were each one product's when the first sold out may all be shared by what was shown since.
+        row = _one_of(world, self._substitutes(world) or self._standing(world)[:1])
         act = Act(ActKind.STOCKOUT_FALLBACK, (mention,), title=world.title(row))
         return _changed(intent, item, WantedItem(row, None, wanted.quantity), act, keep=("quantity",))
 
     def _substitutes(self, world: World) -> list[int]:
-        """Return the products that were shown and can take the wanted one's place; of one title none is named."""
-        code = world.shop.catalog.category_index[self.coins.category]
-        codes, stock = world.shop.catalog.category_codes, world.shop.catalog.column("stock").values
-        shown = [row for row in world.shown if codes[row] == code]
-        titles = Counter(world.title(row) for row in shown)
-        usable = [row for row in shown if stock[row] >= MOST_UNITS and titles[world.title(row)] == 1]
-        standing: list[int] = self.coins.standing(np.array(usable, dtype=np.int32)).tolist()
-        return [row for row in standing if row not in world.sold_out]
+        """Return what can take the wanted product's place and is named by its title: no other that was shown has it."""
+        titles = Counter(world.title(row) for row in self._shown(world))
+        return [row for row in self._standing(world) if titles[world.title(row)] == 1]
+
+    def _standing(self, world: World) -> list[int]:
+        """Return the products that were shown, that stay, and of which the customer can have any quantity."""
+        stock = world.shop.catalog.column("stock").values
+        rows = np.array([row for row in self._shown(world) if stock[row] >= MOST_UNITS], dtype=np.int32)
+        return [row for row in self.coins.standing(rows).tolist() if row not in world.sold_out]
+
+    def _shown(self, world: World) -> list[int]:
+        codes, code = world.shop.catalog.category_codes, world.shop.catalog.category_index[self.coins.category]
+        return [row for row in world.shown if codes[row] == code]
 
 
 class VariantStockout(Stockout[CartGoal]):

@@ -392,6 +392,17 @@ def test_told_by_title_or_id_the_customer_takes_another_product_that_was_shown(s
     assert result.is_correct
 
 
+def test_where_every_title_has_come_to_be_shown_twice_the_first_of_those_products_is_taken(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    episode = sold_out_wish(start, ProductStockout)
+    first = substitutes(episode)[0]
+    monkeypatch.setattr(episode.world, "title", lambda _row: "Plain Thing")
+    said = tell(episode, "{id} is sold out. What should I take instead?").user_message
+    assert target(episode).row == first
+    assert "Plain Thing" in said
+
+
 def test_every_product_that_stays_and_was_shown_is_taken_now_and_then(wide_shop: Shop) -> None:
     def start(d: int, seed: int, **axes: float) -> Episode:
         return Episode(wide_shop, EpisodeSpec("CART", d, seed, axes=tuple(axes.items())), "fallback")
