@@ -122,7 +122,7 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     for name in common:
         table.add_column(Text(clean(name)), overflow="fold", no_wrap=name.endswith("_id"))
     if others:
-        table.add_column("more", overflow="fold", style="dim")
+        table.add_column("other fields", overflow="fold", style="dim")
     for row in rows:
         cells = [_cell(row.get(name)) for name in common]
         if others:
