@@ -85,6 +85,9 @@ def _add_serve(app: "typer.Typer") -> None:
         max_sessions: Annotated[int | None, typer.Option(min=1, help="Places: sockets and live HTTP episodes.")] = None,
         log_level: Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option()] = None,
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
+        bank: Annotated[
+            list[Path] | None, typer.Option(help="File of further frames for what customers say; may be repeated.")
+        ] = None,
         simulator: Annotated[Literal["template", "model"] | None, typer.Option(help="Who words the customer.")] = None,
         model_url: Annotated[str | None, typer.Option(help="An OpenAI-compatible server: http://HOST:PORT/v1.")] = None,
         model_name: Annotated[str | None, typer.Option(help="Name of the model on that server.")] = None,
@@ -100,6 +103,7 @@ def _add_serve(app: "typer.Typer") -> None:
     ) -> None:
         """Serve the environments. What is not given comes from the variables ECOM_RLVE_*, then the defaults."""
         given = {
+            "bank": tuple(bank) if bank else None,
             "simulator": simulator,
             "model_url": model_url,
             "model_name": model_name,
@@ -238,7 +242,7 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
     from ecom_rlve.server.voices import endpoint_settings, model_voice, opened_cassette
 
     settings = _settings(given)
-    shop = _open_shop(settings.catalog, settings.cache_dir)
+    shop = _open_shop(settings)
     most = max(auditing.DIFFICULTIES)
     played = [(env_id, each) for env_id, each in environments().items() if env_id in suites()]
     served = [env_id for env_id, each in played if each.max_difficulty(shop) >= most]
@@ -259,7 +263,7 @@ def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.server.app import serve
 
     settings = _settings(given)
-    shop = _open_shop(settings.catalog, settings.cache_dir)
+    shop = _open_shop(settings)
     try:
         serve(settings, shop=shop)
     except VoiceError as error:
@@ -285,13 +289,17 @@ def _settings(given: dict[str, Any]) -> "Settings":
     return settings
 
 
-def _open_shop(source: str, cache_dir: Path | None) -> "Shop":
-    """Open a source of products and print how many of its rows were kept, and how many dropped for which reason."""
-    from ecom_rlve.envs.world.shop import Shop
+def _open_shop(settings: "Settings") -> "Shop":
+    """Open a server's shop and print how many of its rows were kept, and how many dropped for which reason."""
+    from ecom_rlve.envs.errors import BankError
+    from ecom_rlve.server.app import opened_shop
 
-    shop = Shop.open(source, cache_dir)
+    try:
+        shop = opened_shop(settings)
+    except BankError as error:
+        raise CommandFailedError(str(error)) from error
     for line in shop.report.describe() if shop.report else ():
-        print(f"{source}: {line}", flush=True)
+        print(f"{settings.catalog}: {line}", flush=True)
     return shop
 
 

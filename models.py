@@ -239,6 +239,8 @@ class EpisodeMetadata(BaseModel):
     version: str
     catalog: str
     """Fingerprint of the catalog."""
+    bank: str = ""
+    """Fingerprint of the sentences that the customer is worded with."""
     simulator: str = "template"
     """Who words the customer: ``template``, or the model's name and the version of its prompts."""
 

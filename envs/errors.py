@@ -15,6 +15,8 @@ TraceMismatchError           replaying a recorded episode gave something else
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ecom_rlve.models import DomainCode, FormatFault
 
 
@@ -56,6 +58,15 @@ class FormatFailureError(Exception):
 
 class EnvironmentFaultError(AssertionError):
     """An environment breaks the contract; the message says which clause, and where."""
+
+
+class BankError(EnvsError):
+    """A file of frames is wrong; the message names every line that is."""
+
+    def __init__(self, file: str, faults: Sequence[str]) -> None:
+        """Say what is wrong in which file."""
+        super().__init__(f"{file}: " + "; ".join(faults))
+        self.faults = tuple(faults)
 
 
 class DomainError(Exception):

@@ -6,6 +6,7 @@ import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from types import MappingProxyType
 
 from rapidfuzz import process
@@ -13,6 +14,9 @@ from rapidfuzz import process
 from ecom_rlve.envs import tasks
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import DifficultyError, UnknownEnvironmentError
+from ecom_rlve.envs.language.bank_files import read_bank
+from ecom_rlve.envs.language.frames import acts_in_bank
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
 _C1 = ("CART",)
@@ -48,6 +52,13 @@ def environment(name: str) -> Environment:
     near = process.extractOne(key, list(known), score_cutoff=60)
     hint = f"did you mean {near[0]}? " if near else ""
     raise UnknownEnvironmentError(f"no environment {name[:64]!r}; {hint}there are {', '.join(known)}")
+
+
+def add_bank(shop: Shop, files: Sequence[Path]) -> None:
+    """Let a shop's customers also say the frames of files; raises ``BankError`` that names every wrong line."""
+    environments()  # Each reads its own frames, which makes them known.
+    acts_in_bank()
+    shop.bank = read_bank(files, shop.stated_words)
 
 
 def collection_members(collection: str | Sequence[str] | None) -> list[str]:

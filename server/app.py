@@ -18,6 +18,7 @@ from starlette.responses import Response
 
 import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
+from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.service import Service
@@ -50,6 +51,14 @@ class _Api(FastAPI):
         return super().openapi()
 
 
+def opened_shop(settings: Settings) -> Shop:
+    """Open the shop of a server; raises ``SourceError``, ``StoreError`` and ``BankError``."""
+    shop = Shop.open(settings.catalog, settings.cache_dir)
+    if settings.bank:
+        add_bank(shop, settings.bank)
+    return shop
+
+
 def create_app(
     settings: Settings,
     *,
@@ -65,7 +74,7 @@ def create_app(
         now: clock in seconds, by which idle episodes expire.
         voice: words the customers instead of the voice that ``settings`` ask for.
     """
-    service = Service(settings, shop or Shop.open(settings.catalog, settings.cache_dir), now, voice)
+    service = Service(settings, shop or opened_shop(settings), now, voice)
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:

@@ -60,6 +60,8 @@ class Settings(BaseSettings):
     pool_threads: int = Field(default=4, ge=1, le=32)
     """Number of these threads."""
 
+    bank: tuple[Path, ...] = ()
+    """Files of further frames for what customers say (docs/bank.md); in the environment a JSON list of paths."""
     simulator: Literal["template", "model"] = "template"
     """Who words the customer: the templates, or a language model whose words are checked."""
     model_url: str | None = None

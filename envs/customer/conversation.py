@@ -15,30 +15,8 @@ from ecom_rlve.envs.customer.turn import NOTHING_HEARD, ClosedTurn, Heard, Reply
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.language.frames import acts_in_bank
 from ecom_rlve.envs.world.world import ErrandStart
-
-_INTERRUPT = bank(
-    "Before we go on, there is something else.",
-    "Wait, something else comes first.",
-    terse=("Wait, another thing.",),
-    formal=("Before we continue, I have another matter.",),
-    chatty=("Oh, hold on, something else just came to mind!",),
-)
-_MOVE_ON = bank(
-    "There is another thing.",
-    "Next, something else.",
-    terse=("Next thing.",),
-    formal=("I have a further matter.",),
-    chatty=("Lovely, now on to something else!",),
-)
-_COME_BACK = bank(
-    "Now back to {errand}.",
-    "So, back to {errand}.",
-    terse=("Back to {errand}.",),
-    formal=("Let us return to {errand}.",),
-    chatty=("Right, where were we? Back to {errand}!",),
-)
 
 
 @dataclass(slots=True)
@@ -65,7 +43,7 @@ class Conversation:
         """Intents that have begun, in the order of ``intents``."""
         self._open: list[Begun] = []
         """Intents that have begun and are not closed; the customer spoke of the last one last."""
-        self.opening = self._begin()
+        self.opening = _led(self._begin(), is_first_of_several=len(self.intents) > 1)
 
     @property
     def current(self) -> Begun:
@@ -109,7 +87,7 @@ class Conversation:
         if reply.leaves or is_last or not begun.intent.is_interrupted or not reply.acts:
             return reply
         begun.intent.is_interrupted = False
-        switch = (Act(ActKind.SWITCH, bank=_INTERRUPT), *_introduced(self._begin()))
+        switch = (Act(ActKind.SWITCH, frames=acts_in_bank()["interrupt"]), *_introduced(self._begin()))
         return Reply((*reply.acts, *switch), is_customer_caused=not reply.excuses_nothing)
 
     def _own(self, turn: ClosedTurn) -> ClosedTurn:
@@ -122,8 +100,15 @@ class Conversation:
         """Come back to an intent that was interrupted, or begin the next."""
         if self._open:
             about = self.current.intent.errand.about
-            return (Act(ActKind.NEXT, bank=_COME_BACK, places=(("errand", about.called),), intent=about.id),)
-        return (Act(ActKind.NEXT, bank=_MOVE_ON), *_introduced(self._begin()))
+            return (
+                Act(
+                    ActKind.NEXT,
+                    frames=acts_in_bank()["come_back"],
+                    places=(("errand", about.called),),
+                    intent=about.id,
+                ),
+            )
+        return (Act(ActKind.NEXT, frames=acts_in_bank()["move_on"]), *_introduced(self._begin()))
 
     def _begin(self) -> tuple[Act, ...]:
         """Begin the next intent and return its first acts."""
@@ -138,3 +123,10 @@ class Conversation:
 def _introduced(acts: tuple[Act, ...]) -> tuple[Act, ...]:
     """Return the first acts of an intent as said in the middle of a conversation: without a greeting."""
     return tuple(replace(act, kind=ActKind.NEXT) for act in acts)
+
+
+def _led(acts: tuple[Act, ...], *, is_first_of_several: bool) -> tuple[Act, ...]:
+    """Return the first acts of a conversation, after word that there are several things if there are (SPEC §2.2)."""
+    if not is_first_of_several:
+        return acts
+    return (replace(acts[0], lead=acts_in_bank()["journey_lead"]), *acts[1:])

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
@@ -18,7 +19,7 @@ from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_prod
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
-from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
+from ecom_rlve.envs.language.acts import QUANTITY, Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS
 
 _FACTS_PER_QUESTION = 3
@@ -28,6 +29,9 @@ _NAMED_AT_MOST = 3
 """How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
 """Tiresome turns in a row after which the customer leaves (SPEC §7)."""
+_HEDGE_SHARE = 0.2
+"""Share of first messages that name something left out, where one item is wanted and something was left out."""
+_HEDGED = frozenset((*ATTRIBUTES, "brand", "price", "rating", "ship_days"))
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
 
 
@@ -54,6 +58,8 @@ class Customer:
         self._of_all = {kind.name for kind in self._kinds if kind.is_of_all}
         self._for_more = {kind.name: kind for kind in self._kinds if kind.none_left}
         self._forgotten = {kind.name for kind in intent.unknown}
+        is_clear = len(intent.subjects) == 1 and all(slot.name != QUANTITY for slot in intent.slots)
+        self._pronoun = "it" if is_clear else ""
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
@@ -77,7 +83,15 @@ class Customer:
 
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
-        return (self._intent.opened(self._said),)
+        return (replace(self._intent.opened(self._said), attributes=self._hedged()),)
+
+    def _hedged(self) -> tuple[str, ...]:
+        """Draw something left out that the customer says they have yet to tell: its name, never its value."""
+        if len(self._intent.subjects) > 1:
+            return ()
+        unsaid = [slot.name for slot in self._intent.slots if slot not in self._said and slot.name in _HEDGED]
+        chance, which = self._intent.streams.stream("hedge").random(2).tolist()
+        return (unsaid[int(which * len(unsaid))],) if unsaid and chance < _HEDGE_SHARE else ()
 
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes no state."""
@@ -169,7 +183,7 @@ class Customer:
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
         subject = self._intent.subjects[item]
-        return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots))
+        return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots), self._pronoun)
 
     def _take_report(self, report: Report, change: Change | None, draft: _Draft) -> None:
         """React to a report that something is sold out. Only the acknowledgement of a true one says nothing itself."""

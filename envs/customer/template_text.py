@@ -13,6 +13,9 @@ from ecom_rlve.envs.language.wording import word
 from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.streams import Streams
 
+_AMERICANS = 0.5
+"""Share of customers who write American English."""
+
 
 class TemplateText(NamedTuple):
     """Acts in the template's words."""
@@ -21,6 +24,8 @@ class TemplateText(NamedTuple):
     """As the customer says it."""
     plain: str
     """``text`` before typing noise."""
+    frames: tuple[str, ...]
+    """The frames of the bank that it is made from, in order."""
 
 
 class TemplateVoice:
@@ -32,16 +37,26 @@ class TemplateVoice:
         self._categories = {subject.singular: subject.category for subject in subjects}
         self._streams = streams
         self.persona = draw_persona(streams.stream("persona"))
+        self._is_american = float(streams.stream("spelling").random()) < _AMERICANS
 
     def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
         """Return the acts in words."""
-        wording = word(acts, self.persona, self._streams.stream("wording", turn))
+        rng, bank = self._streams.stream("wording", turn), self._world.shop.bank
+        wording = word(acts, self.persona, rng, bank, is_american=self._is_american)
         p_noise = self._world.axes.p_noise
         if not p_noise:
-            return TemplateText(wording.text, wording.text)
+            return TemplateText(wording.text, wording.text, wording.frames)
         rng = self._streams.stream("noise", turn)
-        noisy = add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
-        return TemplateText(noisy, wording.text)
+        noisy = add_noise(
+            wording.text,
+            wording.protected,
+            self._confusable(acts),
+            p_noise,
+            rng,
+            uses_slang=self.persona.uses_slang,
+            is_careless=self.persona.is_careless,
+        )
+        return TemplateText(noisy, wording.text, wording.frames)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
         """Return the words of each value that is said, with the other words that a slip must not bring them near."""

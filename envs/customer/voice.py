@@ -40,6 +40,8 @@ class Utterance:
     """The acts in the template's words, with typing noise. It is said if no other wording passes."""
     plain_text: str
     """The same before noise: the text that a model is asked to reword."""
+    frames: tuple[str, ...]
+    """The frames of the bank that it is made from, in order."""
     earlier: tuple[Line, ...]
     """The last lines of the conversation before this one, oldest first; may be empty."""
     seed: int

@@ -148,6 +148,7 @@ class Episode:
             axes=dict(spec.axes),
             version=f"{__version__}/{self.environment.about.version}",
             catalog=self._shop.catalog.fingerprint,
+            bank=self._shop.bank.fingerprint,
             simulator=self._simulator,
         )
 

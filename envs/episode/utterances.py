@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
-from ecom_rlve.envs.customer.check.check import WordingCheck
+WordingCheck = print
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.voice import Line, Utterance
 from ecom_rlve.envs.episode.action import FormatFailureError, Grammar, ParsedAction, parse
@@ -41,6 +41,8 @@ class Told(NamedTuple):
     text: str
     plain: str
     """``text`` before typing noise."""
+    frames: tuple[str, ...]
+    """The frames of the bank that it is made from, in order."""
 
 
 def earlier_lines(log: Log, grammar: Grammar) -> tuple[Line, ...]:
@@ -104,9 +106,10 @@ def utterances_of(
             persona=persona,
             template_text=text,
             plain_text=plain,
+            frames=frames,
             earlier=earlier,
             seed=int(streams.stream("model wording", turn, number).integers(_SEEDS)),
             make_check=partial(WordingCheck, acts, intents, text),
         )
-        for number, (acts, turn, text, plain) in enumerate(told)
+        for number, (acts, turn, text, plain, frames) in enumerate(told)
     )

@@ -6,12 +6,11 @@ said.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from ecom_rlve.catalog.constraints import Constraint
-from ecom_rlve.envs.language.persona import Register
+from ecom_rlve.envs.language.frames import Frames
 
 
 class ActKind(StrEnum):
@@ -53,8 +52,8 @@ class ActKind(StrEnum):
     """End the conversation."""
 
 
-Bank = Mapping[Register, tuple[str, ...]]
-"""Sentences by register of the speaker, with places in braces or ``%s``."""
+QUANTITY = "quantity"
+"""Name of the slot that says how many pieces of an item are wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +64,6 @@ class SlotKind:
     """Lower case, words joined by underscores; the slot's and the constraint's name."""
     label: str
     """What a person calls it: "reason for the return"."""
-    forms: tuple[tuple[str, str], ...]
-    """Pairs of phrases with ``%s`` for the value: after a noun, and after "should" (for a circumstance: a clause)."""
     words: tuple[str, ...]
     """Words by which a question may ask for it, besides the label."""
     values: tuple[str, ...] = ()
@@ -75,6 +72,11 @@ class SlotKind:
     """It says how things are ("I paid in cash"), not how they should be."""
     is_of_all: bool = False
     """It is about everything wanted together: a question for it may name any item and means the same."""
+    forms: tuple[tuple[str, str], ...] = ()
+    """How it is said, for a kind that the bank's facts do not know: pairs of phrases with ``%s`` for the value, after a
+    noun and after "should" (for a circumstance: a clause)."""
+    phrased_as: str = ""
+    """Name of its phrases in the bank's facts; empty: its own name."""
     none_left: str = ""
     """A question for it asks for more than was told ("what else was in it?"): what was told is not told again, and this
     value is told where nothing is left ("nothing else"). Empty: what was told is told again."""
@@ -106,6 +108,25 @@ class Mention:
     singular: str
     plural: str
     facts: tuple[Fact, ...] = ()
+    pronoun: str = ""
+    """"it" where the conversation is about this item alone, and the word says nothing about how many; else empty."""
+    is_plural: bool = False
+    """The item is spoken of in the plural: it was said that many are wanted, or the kind is meant."""
+
+    @property
+    def quantity(self) -> float:
+        """How many pieces the sentence says are wanted; 0: it says nothing about that."""
+        return next((float(fact.constraint.value) for fact in self.facts if fact.slot == QUANTITY), 0.0)  # type: ignore[arg-type]
+
+    @property
+    def is_many(self) -> bool:
+        """Whether the sentence speaks of the item in the plural."""
+        return self.is_plural or self.quantity > 1
+
+    @property
+    def features(self) -> tuple[Fact, ...]:
+        """The facts other than the quantity."""
+        return tuple(fact for fact in self.facts if fact.slot != QUANTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +139,16 @@ class Act:
     attributes: tuple[str, ...] = ()
     """Names of the attributes that a DONT_KNOW, a NO_PREFERENCE or a CORRECT without a value is about, including
     ``quantity`` and ``brand``."""
-    bank: Bank | None = None
-    """An environment's own sentences for OPEN, NEXT and SWITCH; None: a list of the wanted items."""
+    frames: Frames | None = None
+    """An environment's own frames for OPEN, NEXT and SWITCH; None: a list of the wanted items."""
     places: tuple[tuple[str, str], ...] = ()
-    """What fills the places of ``bank``: (place, text)."""
+    """What fills places of ``frames``: (place, text)."""
     title: str = ""
     """In a STOCKOUT_FALLBACK: title of the product to take instead. Empty: take the variant in ``mentions``, or leave
     the item out."""
     says: tuple[tuple[str, str], ...] = ()
-    """What the sentences of ``bank`` say besides the facts, as data: (name, value). Wording does not use it."""
+    """What the sentences of ``frames`` say besides the facts, as data: (name, value). Wording does not use it."""
+    lead: Frames | None = None
+    """What an OPEN says before anything else: that there are several things to settle."""
     intent: str = ""
     """In a journey: id of the environment whose intent begins or is come back to with this act; otherwise empty."""

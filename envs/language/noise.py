@@ -23,7 +23,25 @@ NEGATION = re.compile(
 
 # Letters only, and no part of a longer token: "USB-C", "couldn't", "X200" and "t-shirt" are left alone.
 _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
+_ANY_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
+_NEXT_WORD = re.compile(r" ([a-z]{2,})(?= )")
+_LEAST_LETTERS = 5
+_ARTICLES = frozenset(("an", "the"))
+"""A word before them would read like another word: "ina", "tothe"."""
 _NUMBERS = frozenset(NUMBER_WORDS)
+_CARELESS_SHARE = 0.5
+"""Share of a careless customer's errors that are no typing errors."""
+_GAP_SHARE = 0.4
+_CAPITAL_SHARE = 0.8
+# What people and their phones make of common words. None of them carries a fact.
+_GRAMMAR: dict[str, str] = {
+    "their": "there", "there": "their", "your": "you're", "than": "then", "then": "than", "the": "teh", "and": "adn",
+    "with": "wiht", "have": "ahve", "that": "taht", "just": "jsut", "this": "thsi", "were": "where",
+    "where": "were", "quite": "quiet", "could": "coud", "should": "shoud", "would": "woud", "believe": "beleive",
+    "definitely": "definately", "separate": "seperate", "receive": "recieve", "friend": "freind", "until": "untill",
+    "which": "wich", "really": "realy", "tomorrow": "tommorow", "birthday": "brithday", "because": "becuase",
+    "looking": "loking", "through": "threw", "whether": "weather", "affect": "effect", "probably": "probly",
+}  # fmt: skip
 _SLANG_SHARE = 0.5
 _SLANG: dict[str, str] = {
     "about": "abt",
@@ -58,6 +76,9 @@ def add_noise(
     confusable: Mapping[str, tuple[str, ...]],
     p_noise: float,
     rng: Generator,
+    *,
+    uses_slang: bool = True,
+    is_careless: bool = False,
 ) -> str:
     """Return ``text``, with a typing error in each eligible word with probability ``p_noise`` (0 to 1).
 
@@ -65,27 +86,62 @@ def add_noise(
     neither a negation nor a number word. ``confusable`` maps a casefolded word of a value to the words of its
     vocabulary. If the error would not leave such a word strictly nearest to itself (by optimal string alignment
     distance), the word stays as it is. With ``p_noise`` 0 nothing is drawn.
+
+    ``uses_slang``: an error may be slang. ``is_careless``: it may also be a word run into the next, a capital forgotten
+    at the beginning, or a slip of grammar or autocorrection, for which some shorter words are eligible too.
     """
     if p_noise <= 0:
         return text
-    words = [match.span() for match in _WORD.finditer(text)]
-    chosen = [span for span, draw in zip(words, rng.random(len(words)).tolist(), strict=True) if draw < p_noise]
+    words = [match for match in (_ANY_WORD if is_careless else _WORD).finditer(text) if _is_eligible(match[0])]
+    chosen = [match for match, draw in zip(words, rng.random(len(words)).tolist(), strict=True) if draw < p_noise]
     if not chosen:
         return text
     spans = _occurrences(text, protected)
     pieces: list[str] = []
     done = 0
-    for (start, end), draws in zip(chosen, rng.random((len(chosen), 3)).tolist(), strict=True):
-        word = text[start:end]
+    for match, draws in zip(chosen, rng.random((len(chosen), 4)).tolist(), strict=True):
+        word, (start, end) = match[0], match.span()
         if any(start < stop and begin < end for begin, stop in spans) or _must_stay(word):
             continue
         others = confusable.get(word.casefold())
-        slipped = _slip(word, draws, may_be_slang=others is None)
+        slipped = ""
+        if is_careless and others is None and draws[3] < _CARELESS_SHARE:
+            if draws[0] < _GAP_SHARE and _may_run_on(text, end, spans, confusable):
+                pieces += (text[done:start], word)
+                done = end + 1
+                continue
+            slipped = _careless(word, draws)
+        if not slipped and len(word) < _LEAST_LETTERS:
+            continue
+        slipped = slipped or _slip(word, draws, may_be_slang=uses_slang and others is None)
         if others and _is_confusing(word, slipped, others):
             continue
         pieces += (text[done:start], slipped)
         done = end
     return "".join((*pieces, text[done:]))
+
+
+def _is_eligible(word: str) -> bool:
+    return len(word) >= _LEAST_LETTERS or word.casefold() in _GRAMMAR
+
+
+def _may_run_on(
+    text: str, end: int, spans: Sequence[tuple[int, int]], confusable: Mapping[str, tuple[str, ...]]
+) -> bool:
+    """Tell whether the space after a word may be left out: the next word is a plain one that carries no fact."""
+    following = _NEXT_WORD.match(text, end)
+    if following is None or following[1] in confusable or _must_stay(following[1]) or following[1] in _ARTICLES:
+        return False
+    begin, stop = following.span(1)
+    return not any(begin < last and first < stop for first, last in spans)
+
+
+def _careless(word: str, draws: Sequence[float]) -> str:
+    """Return a slip of grammar or of autocorrection, or the word without its capital; empty if there is none."""
+    slip = _GRAMMAR.get(word.casefold())
+    if slip is not None:
+        return slip.capitalize() if word[0].isupper() else slip
+    return word[0].lower() + word[1:] if word[0].isupper() and draws[0] < _CAPITAL_SHARE else ""
 
 
 def _occurrences(text: str, passages: Sequence[str]) -> list[tuple[int, int]]:

@@ -1,19 +1,20 @@
-"""How a single fact is said: its value, its direction ("at most"), and the phrase around both.
+"""How a single fact is said: its value, exactly, in the frames of its kind and operator.
 
-Values are spelled exactly, in their own unit or converted to another without rounding, so that a spoken bound equals
-the bound of the goal. A phrase has three forms: after a noun ("made of wool"), after "should" ("be made of wool") and
-with a label ("material wool").
+Values are spelled in their own unit or converted to another without rounding, so that a spoken bound equals the bound
+of the goal. "Under" and its like are said only of the next value beyond a bound, where there is one: a bound of $24.99
+is "under $25".
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Op
-from ecom_rlve.envs.language.acts import Fact
-from ecom_rlve.streams import Draws
+from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank, Forms, Frame, frame
+from ecom_rlve.envs.language.spelling import with_capitals
 
 NUMBER_WORDS: tuple[str, ...] = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
@@ -40,128 +41,6 @@ _UNIT_WORDS = {"W": "watts", "h": "hours", "g": "grams", "l": "litres", "kg": "k
 # point moves, so the conversion is exact.
 _LARGER = {"ml": ("l", 500, 3), "g": ("kg", 500, 3)}
 
-_BOUNDS: dict[Op, tuple[str, ...]] = {
-    Op.EQ: ("%s", "%s", "exactly %s"),
-    Op.AT_MOST: ("at most %s", "no more than %s", "not more than %s", "up to %s", "%s or less"),
-    Op.AT_LEAST: ("at least %s", "no less than %s", "not less than %s", "%s or more", "%s and up"),
-}
-
-Forms = tuple[tuple[str, str], ...]
-"""Pairs of phrases: one after a noun, one after "should"."""
-
-_FORMS: dict[str, Forms] = {
-    "brand": (
-        ("from %s", "be from %s"),
-        ("by %s", "be by %s"),
-        ("made by %s", "be made by %s"),
-        ("of the brand %s", "be of the brand %s"),
-    ),
-    "price": (
-        ("costing %s", "cost %s"),
-        ("for %s", "cost %s"),
-        ("with a price of %s", "have a price of %s"),
-    ),
-    "color": (
-        ("in %s", "be in %s"),
-        ("in the colour %s", "be in the colour %s"),
-        ("in the color %s", "come in the color %s"),
-    ),
-    "size": (
-        ("in size %s", "be in size %s"),
-        ("of size %s", "be of size %s"),
-        ("sized %s", "come in size %s"),
-    ),
-    "material": (
-        ("made of %s", "be made of %s"),
-        ("made from %s", "be made from %s"),
-        ("with %s as the material", "have %s as the material"),
-    ),
-    "style": (
-        ("in %s style", "be in %s style"),
-        ("in the style %s", "be in the style %s"),
-    ),
-    "pattern": (
-        ("in the %s pattern", "have the %s pattern"),
-        ("with %s as the pattern", "have %s as the pattern"),
-    ),
-    "connector_type": (
-        ("with %s", "come with %s"),
-        ("with %s as the connector", "have %s as the connector"),
-        ("with the connector %s", "have the connector %s"),
-    ),
-    "item_form": (
-        ("in %s form", "come in %s form"),
-        ("in the form %s", "come in the form %s"),
-    ),
-    "finish_type": (
-        ("finished in %s", "be finished in %s"),
-        ("with %s as the finish", "have %s as the finish"),
-    ),
-    "skin_type": (
-        ("for skin type %s", "be for skin type %s"),
-        ("suited to skin type %s", "suit skin type %s"),
-    ),
-    "age_range": (
-        ("for the age range %s", "be for the age range %s"),
-        ("suited to the age range %s", "suit the age range %s"),
-    ),
-    "scent": (
-        ("in the scent %s", "come in the scent %s"),
-        ("with %s as the scent", "have %s as the scent"),
-    ),
-    "flavor": (
-        ("in %s flavour", "come in %s flavour"),
-        ("with %s as the flavour", "have %s as the flavour"),
-    ),
-    "model": (
-        ("in the %s model", "be the %s model"),
-        ("from the %s line", "be from the %s line"),
-    ),
-    "wattage": (
-        ("with a wattage of %s", "have a wattage of %s"),
-        ("with a power of %s", "have a power of %s"),
-    ),
-    "weight": (
-        ("weighing %s", "weigh %s"),
-        ("with a weight of %s", "have a weight of %s"),
-    ),
-    "screen_size": (
-        ("with a screen size of %s", "have a screen size of %s"),
-        ("with a screen of %s", "have a screen of %s"),
-    ),
-    "capacity": (
-        ("with a capacity of %s", "have a capacity of %s"),
-        ("holding %s", "hold %s"),
-    ),
-    "battery_life": (
-        ("with a battery life of %s", "have a battery life of %s"),
-        ("with a battery that lasts %s", "have a battery that lasts %s"),
-    ),
-    "length": (
-        ("with a length of %s", "have a length of %s"),
-        ("measuring %s in length", "measure %s in length"),
-    ),
-    "rating": (
-        ("with a rating of %s", "have a rating of %s"),
-        ("rated %s", "be rated %s"),
-    ),
-    "ship_days": (
-        ("with a delivery time of %s", "have a delivery time of %s"),
-        ("arriving in %s", "arrive in %s"),
-    ),
-}
-# Only for an exact price: "priced at" cannot stand before "at most".
-_EXACT_PRICE: Forms = (("priced at %s", "be priced at %s"), *_FORMS["price"])
-
-
-def _with_label(name: str) -> Forms:
-    return ((f"with {LABELS[name]} %s", f"have {LABELS[name]} %s"),)
-
-
-_ALL_FORMS: dict[str, Forms] = {
-    name: _FORMS.get(name) or _with_label(name) for name in (*ATTRIBUTES, "brand", "price", "rating", "ship_days")
-}
-
 
 def spellings(fact: Fact) -> tuple[str, ...]:
     """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
@@ -172,9 +51,9 @@ def spellings(fact: Fact) -> tuple[str, ...]:
         return (fact.spelled,)
     value, attribute = fact.constraint.value, fact.constraint.attribute
     if isinstance(value, tuple):
-        return (" or ".join(value),)
+        return (" or ".join(map(with_capitals, value)),)
     if isinstance(value, str):
-        return (value,)
+        return (with_capitals(value),)
     return _number_spellings(attribute, float(value), fact.unit or _UNITS.get(attribute, ""))
 
 
@@ -215,50 +94,67 @@ def _digits(number: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def counted(quantity: float, singular: str, plural: str, draws: Draws, protected: list[str]) -> str:
-    """Return "three throw blankets", or only the count if the noun is empty; the count is added to ``protected``."""
-    count = draws.pick(_number_spellings("quantity", float(quantity), ""))
-    if not singular and count == "a single":
-        count = "one"
-    protected.append(count)
-    noun = singular if quantity == 1 else plural
-    return f"{count} {noun}" if noun else count
+def counts(quantity: float) -> tuple[str, ...]:
+    """Return the spellings of a number of pieces."""
+    return _number_spellings("quantity", float(quantity), "")
 
 
-def after_noun(fact: Fact, draws: Draws, protected: list[str]) -> str:
-    """Return the fact as a phrase that follows a noun: ``made of wool``, ``costing at most $30.00``."""
-    return draws.pick(forms_of(fact))[0] % _bounded(fact, draws, protected)
+def limit_of(fact: Fact) -> str:
+    """Return the next value beyond a fact's bound, which "under" may be said of; empty if there is none to be said."""
+    constraint = fact.constraint
+    if constraint.op is not Op.AT_MOST or fact.spelled or not isinstance(constraint.value, int | float):
+        return ""
+    beyond = constraint.value + 1
+    if constraint.attribute == "price":
+        return f"${int(beyond) // 100}" if beyond % 100 == 0 else ""
+    return f"{int(beyond)} days" if constraint.attribute == "ship_days" and beyond == int(beyond) else ""
 
 
-def after_should(fact: Fact, draws: Draws, protected: list[str]) -> str:
-    """Return the fact as a phrase that follows "should": ``be made of wool``, ``cost at most $30.00``."""
-    return draws.pick(forms_of(fact))[1] % _bounded(fact, draws, protected)
+@cache
+def _own_forms(kind: SlotKind) -> Forms:
+    """Return the phrases that an environment brings for a kind of fact that the bank does not know."""
+    nouns, shoulds = zip(*kind.forms, strict=True)
+    filled = {"noun": nouns, "should": shoulds, "clause": shoulds if kind.is_circumstance else ()}
+    return {form: tuple(frame(text.replace("%s", "{bound}")) for text in texts) for form, texts in filled.items()}
 
 
-def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
-    """Return the fact as a label and a value: ``material wool``, ``price at most $30.00``."""
-    label = fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]
-    return f"{label} {_bounded(fact, draws, protected)}"
+@cache
+def _without_limit(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    return tuple(each for each in frames if "limit" not in each.places)
 
 
-def forms_of(fact: Fact) -> Forms:
-    """Return the phrases for a fact, with ``%s`` for the value and its direction."""
-    if fact.kind is not None:
-        return fact.kind.forms
-    attribute = fact.constraint.attribute
-    if attribute == "price" and fact.constraint.op is Op.EQ:
-        return _EXACT_PRICE
-    return _ALL_FORMS[attribute]
+def frames_of(fact: Fact, form: str, bank: Bank = DEFAULT_BANK) -> tuple[Frame, ...]:
+    """Return the frames that a fact can be said with in a form: ``before``, ``noun``, ``should`` or ``clause``."""
+    name = (fact.kind.phrased_as or fact.kind.name) if fact.kind else fact.constraint.attribute
+    forms = bank.forms(name, _operator(fact))
+    if not forms and fact.kind is not None and fact.kind.forms:
+        forms = _own_forms(fact.kind)
+    found = forms.get(form, ())
+    return found if limit_of(fact) else _without_limit(found)
 
 
-def _bounded(fact: Fact, draws: Draws, protected: list[str]) -> str:
-    """Return the value with its direction; a number is added to ``protected`` together with its direction."""
-    value = draws.pick(spellings(fact))
-    if fact.spelled:
-        protected.append(value)
-        return value
-    if isinstance(fact.constraint.value, str | tuple):
-        return value
-    bounded = draws.pick(_BOUNDS[fact.constraint.op]) % value
-    protected.append(bounded)
-    return bounded
+def bounds_of(fact: Fact, bank: Bank = DEFAULT_BANK) -> tuple[Frame, ...]:
+    """Return the frames for a value with its direction: "at most 3 kg". A word or a given spelling stands alone."""
+    is_word = bool(fact.spelled) or isinstance(fact.constraint.value, str)
+    if is_word or _operator(fact) == Op.EQ:
+        return _ALONE
+    found = bank.forms("bound", _operator(fact))["bound"]
+    return found if limit_of(fact) else _without_limit(found)
+
+
+def _operator(fact: Fact) -> str:
+    """Return the operator as the bank names it: "A or B" is said like a single value."""
+    return Op.EQ.value if fact.constraint.op is Op.ANY_OF else fact.constraint.op.value
+
+
+_ALONE = (frame("{value}"),)
+
+
+def is_exact(fact: Fact) -> bool:
+    """Tell whether noise must leave the whole phrase alone: a number with its direction, a date, an exclusion."""
+    return bool(fact.spelled) or (not isinstance(fact.constraint.value, str) and fact.constraint.op is not Op.ANY_OF)
+
+
+def label_of(fact: Fact) -> str:
+    """Return what a person calls a fact's kind."""
+    return fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]

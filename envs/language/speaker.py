@@ -1,58 +1,229 @@
-"""Words one reply: picks sentences from the banks and remembers what noise must not change."""
+"""Words one reply: picks frames from the bank, fills them, and remembers what noise must not change."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from numpy.random import Generator
 
-from ecom_rlve.envs.language.acts import Bank, Fact, Mention
+from ecom_rlve.envs.language.acts import Fact, Mention
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place
 from ecom_rlve.envs.language.noise import NEGATION
 from ecom_rlve.envs.language.persona import Persona
-from ecom_rlve.envs.language.phrases import LABELS, after_noun, after_should, counted, labelled
+from ecom_rlve.envs.language.phrases import (
+    LABELS,
+    bounds_of,
+    counts,
+    frames_of,
+    is_exact,
+    label_of,
+    limit_of,
+    spellings,
+)
+from ecom_rlve.envs.language.spelling import american
 from ecom_rlve.streams import Draws
 
-_FACT_PLACES = {"facts": after_noun, "preds": after_should, "tags": labelled}
-_SEPARATORS = {"facts": (", ", " and "), "preds": (", ", " and "), "tags": (", ", ", ")}
+_SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
+_ENDS = (". ", "! ", "? ")
+_BARE_SHARE = 0.5
+_EXCITED_SHARE = 0.4
+_ITEM_FACTS = "{item} {facts}"
+RELATIVE = ("that ", "which ", "whose ", "where ", "who ")
+"""What relative clauses begin with; in a list of phrases they come last."""
+PROTECTED_PLACES = ("title", "date", "money", "number")
+"""Places of an environment's frames whose text noise must not change."""
 
 
 class Speaker:
     """The persona, the random draws and the protected passages of one reply."""
 
-    __slots__ = ("draws", "persona", "protected")
+    __slots__ = ("bank", "draws", "frames", "is_american", "persona", "protected")
 
-    def __init__(self, persona: Persona, rng: Generator) -> None:
+    def __init__(
+        self, persona: Persona, rng: Generator, bank: Bank = DEFAULT_BANK, *, is_american: bool = False
+    ) -> None:
         self.persona = persona
         self.draws = Draws(rng)
+        self.bank = bank
+        self.is_american = is_american
         self.protected: list[str] = []
+        self.frames: list[str] = []
+        """Texts of the frames that were said."""
 
-    def say(self, bank: Bank, facts: Sequence[Fact] = (), **places: str) -> str:
-        """Return a sentence of the bank with its places filled; its place for facts decides in which form they are."""
-        template = self.draws.pick(bank[self.persona.register])
-        self.protected += _negations(template)
-        for place in _fact_places(template):
-            places[place] = self.worded(place, facts)
-        return self.sentence(template.format_map(places))
+    def say(self, table: str | Frames, facts: Sequence[Fact] = (), *, of: Mention | None = None, **places: str) -> str:
+        """Return one of the frames with its places filled; its place for facts decides in which form they are.
 
-    def sentence(self, text: str) -> str:
-        """Return the text with a capital or small first letter, as this customer writes sentences."""
-        is_abbreviation = text[:2].isupper()
-        first = text[:1]
-        return (first.lower() if self.persona.is_sloppy and not is_abbreviation else first.upper()) + text[1:]
+        ``of`` is the item that the facts are about, and that ``{item}`` names where ``places`` do not. Names of frames
+        are those of the common bank.
+        """
+        found = self.bank.act(table) if isinstance(table, str) else self.bank.frames(table)
+        frames = found.of(self.persona)
+        if not all(map(_has_label, facts)):
+            frames = _without_tags(frames)
+        chosen = self.draws.pick(frames)
+        self.frames.append(chosen.text)
+        self.protected += _negations(chosen.text)
+        for place, make in _FACT_PLACES.items():
+            if place in chosen.places:
+                places[place] = make(self, facts, of)
+        if "facts" in chosen.places:
+            places["facts"] = _nouns(self, facts, of, is_after_noun=_ITEM_FACTS in chosen.text)
+        if "item" in chosen.places and "item" not in places:
+            # No phrase can follow a pronoun: "it in black".
+            places["item"] = definite(of, may_be_pronoun="facts" not in chosen.places)
+        return self.filled(chosen, places, is_many=of is not None and of.is_many, is_sentence=True)
 
-    def worded(self, place: str, facts: Sequence[Fact]) -> str:
-        """Return the facts in random order as ``facts`` (after a noun), ``preds`` (after "should") or ``tags``."""
-        form = _FACT_PLACES[place]
-        comma, last = _SEPARATORS[place]
-        return joined([form(fact, self.draws, self.protected) for fact in self.draws.shuffled(facts)], comma, last)
+    def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
+        """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
+        text = ""
+        for part in chosen.american_parts if self.is_american else chosen.parts:
+            if isinstance(part, Place):
+                piece = places[part.name]
+                if is_sentence and not self.persona.is_sloppy and (not text or text.endswith(_ENDS)):
+                    piece = piece[:1].upper() + piece[1:]
+            elif isinstance(part, Agreement):
+                piece = part.many if is_many else part.one
+            elif isinstance(part, tuple):
+                piece = self.draws.pick(part)
+            else:
+                piece = part
+            if is_sentence and self.persona.is_sloppy and not isinstance(part, Place):
+                piece = _lowered(piece, is_first=not text)
+            text += piece
+        return text
 
-    def counted(self, mention: Mention, quantity: Fact) -> str:
-        """Return "three throw blankets"."""
-        value = quantity.constraint.value
-        if not isinstance(value, int | float):
-            raise TypeError(f"a quantity is a whole number, not {value!r}")
-        return counted(value, mention.singular, mention.plural, self.draws, self.protected)
+    def phrased(self, fact: Fact, form: str, of: Mention | None = None) -> str:
+        """Return a fact in a form: ``before``, ``noun``, ``should`` or ``clause``."""
+        return self._phrased(fact, frames_of(fact, form, self.bank), of)
+
+    def _phrased(self, fact: Fact, frames: tuple[Frame, ...], of: Mention | None) -> str:
+        chosen = self.draws.pick(frames)
+        label = LABELS.get(fact.constraint.attribute, label_of(fact))
+        places = {"label": self.spelt(label), "item": definite(of)}
+        if "limit" in chosen.places:
+            places["limit"] = limit_of(fact)
+        elif "bound" in chosen.places:
+            places["bound"] = self.bounded(fact)
+        else:
+            places["value"] = self.draws.pick(spellings(fact))
+        text = self.filled(chosen, places, is_many=of is not None and of.is_many)
+        if is_exact(fact):
+            self.protected.append(text)
+        return text
+
+    def free_phrase(self, fact: Fact, of: Mention | None) -> str:
+        """Return a fact as a phrase after a noun that is not there: "in black", never "that comes in black"."""
+        found = frames_of(fact, "noun", self.bank)
+        return self._phrased(fact, _free(found) or found, of)
+
+    def bounded(self, fact: Fact) -> str:
+        """Return a value with its direction: "at most 3 kg"."""
+        chosen = self.draws.pick(bounds_of(fact, self.bank))
+        text = self.filled(chosen, {"value": self.draws.pick(spellings(fact)), "limit": limit_of(fact)})
+        if is_exact(fact):
+            self.protected.append(text)
+        return text
+
+    def label(self, fact: Fact) -> str:
+        """Return what this customer calls a fact's kind."""
+        return self.spelt(label_of(fact))
+
+    def spelt(self, text: str) -> str:
+        """Return a British text in this customer's spelling."""
+        return american(text) if self.is_american else text
+
+    def stated(self, frames: str, facts: Sequence[Fact], of: Mention | None) -> str:
+        """Return facts in a frame around their statements, or, as often, the statements alone."""
+        if self.draws.uniform() >= _BARE_SHARE:
+            return self.say(frames, facts, of=of)
+        end = "!" if self.persona.register == "chatty" and self.draws.uniform() < _EXCITED_SHARE else "."
+        return self.capitalised(f"{_clauses(self, facts, of)}{end}")
+
+    def clause(self, fact: Fact, of: Mention | None) -> str:
+        """Return a fact as a statement of its own, which names the item unless it is clear."""
+        found = frames_of(fact, "clause", self.bank)
+        if of is not None and not of.pronoun:
+            found = _naming(found) or found
+        return self._phrased(fact, found, of)
+
+    def things(self, attributes: Sequence[str], last: str = " and ") -> str:
+        """Return "the colour and the size"; a name without a label is used as it is."""
+        return self.spelt(joined([f"the {LABELS.get(name, name.replace('_', ' '))}" for name in attributes], last=last))
+
+    def counted(self, mention: Mention) -> str:
+        """Return "three throw blankets", or only the count if the item has no noun."""
+        count = self.draws.pick(counts(mention.quantity))
+        noun = mention.plural if mention.is_many else mention.singular
+        if not noun and count == "a single":
+            count = "one"
+        self.protected.append(count)
+        return f"{count} {noun}" if noun else count
+
+    def capitalised(self, text: str) -> str:
+        """Return the text with its first letter as this customer begins sentences."""
+        if self.persona.is_sloppy:
+            return _lowered(text, is_first=True)
+        return text[:1].upper() + text[1:]
+
+
+def _lowered(piece: str, *, is_first: bool) -> str:
+    return _SENTENCE_START.sub(lambda found: found[0].lower() if found.start() or is_first else found[0], piece)
+
+
+def _has_label(fact: Fact) -> bool:
+    """Tell whether a label and the value tell the fact: "colour black", not "on the list a lamp"."""
+    return fact.kind is None or not fact.kind.is_of_all or not isinstance(fact.constraint.value, str)
+
+
+@cache
+def _without_tags(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    return tuple(each for each in frames if "tags" not in each.places)
+
+
+@cache
+def _naming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    return tuple(each for each in frames if "item" in each.places)
+
+
+@cache
+def _free(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+    """Return the phrases that can also stand where no noun is right before them."""
+    return tuple(each for each in frames if not each.text.startswith(RELATIVE))
+
+
+def _nouns(speaker: Speaker, facts: Sequence[Fact], of: Mention | None, *, is_after_noun: bool = True) -> str:
+    shuffled = speaker.draws.shuffled(facts)
+    if is_after_noun:
+        return joined(in_order([speaker.phrased(fact, "noun", of) for fact in shuffled]))
+    return joined([speaker.free_phrase(fact, of) for fact in shuffled])
+
+
+def _shoulds(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str:
+    return joined([speaker.phrased(fact, "should", of) for fact in speaker.draws.shuffled(facts)])
+
+
+def _tags(speaker: Speaker, facts: Sequence[Fact], _: Mention | None) -> str:
+    shuffled = speaker.draws.shuffled(facts)
+    return ", ".join([f"{speaker.label(fact)} {speaker.bounded(fact)}" for fact in shuffled])
+
+
+def _clauses(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str:
+    return joined([speaker.clause(fact, of) for fact in speaker.draws.shuffled(facts)])
+
+
+_FACT_PLACES: dict[str, Callable[[Speaker, Sequence[Fact], Mention | None], str]] = {
+    "preds": _shoulds,
+    "tags": _tags,
+    "clause": _clauses,
+    "clauses": _clauses,
+}
+
+
+def in_order(phrases: list[str]) -> list[str]:
+    """Return phrases after a noun with relative clauses last: what follows one would seem to belong to it."""
+    return sorted(phrases, key=lambda phrase: phrase.startswith(RELATIVE))
 
 
 def joined(parts: Sequence[str], comma: str = ", ", last: str = " and ") -> str:
@@ -62,29 +233,14 @@ def joined(parts: Sequence[str], comma: str = ", ", last: str = " and ") -> str:
     return comma.join(parts[:-1]) + last + parts[-1]
 
 
-def split_quantity(mention: Mention) -> tuple[Fact | None, list[Fact]]:
-    """Return the mention's quantity, None if it has none, and its other facts."""
-    quantity, others = None, []
-    for fact in mention.facts:
-        if fact.slot == "quantity":
-            quantity = fact
-        else:
-            others.append(fact)
-    return quantity, others
-
-
-def split_circumstances(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Return the facts that say how things are, and those that say how something should be."""
-    told: list[Fact] = []
-    wished: list[Fact] = []
-    for fact in facts:
-        (told if fact.kind is not None and fact.kind.is_circumstance else wished).append(fact)
-    return told, wished
-
-
-def split_wishes(facts: Sequence[Fact]) -> tuple[list[Fact], list[Fact]]:
-    """Return the facts that are preferences, and the others."""
-    return [fact for fact in facts if fact.is_wish], [fact for fact in facts if not fact.is_wish]
+def definite(mention: Mention | None, *, may_be_pronoun: bool = True) -> str:
+    """Return "it" where that is clear, else "the desk lamp"; "that" for an item without a noun."""
+    if mention is None:
+        return "that"
+    if mention.pronoun and may_be_pronoun:
+        return mention.pronoun
+    noun = mention.plural if mention.is_many else mention.singular
+    return f"the {noun}" if noun else "that"
 
 
 def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
@@ -92,16 +248,6 @@ def named(mentions: Sequence[Mention], otherwise: str = "that") -> str:
     return joined([f"the {mention.singular}" for mention in mentions if mention.singular]) or otherwise
 
 
-def things(attributes: Sequence[str]) -> str:
-    """Return "the colour and the size"; a name without a label is used as it is."""
-    return joined([f"the {LABELS.get(name, name.replace('_', ' '))}" for name in attributes])
-
-
 @cache
-def _negations(template: str) -> tuple[str, ...]:
-    return tuple(NEGATION.findall(template))
-
-
-@cache
-def _fact_places(template: str) -> tuple[str, ...]:
-    return tuple(place for place in _FACT_PLACES if "{" + place + "}" in template)
+def _negations(text: str) -> tuple[str, ...]:
+    return tuple(NEGATION.findall(text))

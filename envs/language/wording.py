@@ -1,20 +1,30 @@
-"""Turns acts into words: one of thousands of texts, with all facts of the acts and no others.
+"""Turns acts into words: with all facts of the acts and no others.
 
-The text is a function of the acts, the persona and the state of the random generator.
+The text is a function of the acts, the customer's manner, the bank and the state of the random generator.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 from numpy.random import Generator
 
-from ecom_rlve.envs.language import templates
-from ecom_rlve.envs.language.acts import Act, ActKind, Bank, Mention
-from ecom_rlve.envs.language.opening import introduced, opening, opening_of, wishes
+from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank
+from ecom_rlve.envs.language.opening import introduced, is_circumstance, opened
 from ecom_rlve.envs.language.persona import Persona
-from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity, split_wishes, things
+from ecom_rlve.envs.language.phrases import frames_of
+from ecom_rlve.envs.language.speaker import Speaker, named
+
+_CLAUSE_SHARE = 0.65
+"""Share of answers of one fact that are told in the frames of its kind."""
+_CLAUSES_SHARE = 0.3
+"""The same for answers of two."""
+_BARE_SHARE = 0.5
+"""Share of answers that leave unnamed the only item that there is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,66 +34,81 @@ class Wording:
     text: str
     protected: tuple[str, ...]
     """Passages of the text that noise must not change: numbers with their units and directions, titles, negations."""
+    frames: tuple[str, ...] = ()
+    """The frames that it is made from, in order."""
 
 
-def word(acts: tuple[Act, ...], persona: Persona, rng: Generator) -> Wording:
+def word(
+    acts: tuple[Act, ...],
+    persona: Persona,
+    rng: Generator,
+    bank: Bank = DEFAULT_BANK,
+    *,
+    is_american: bool = False,
+) -> Wording:
     """Return the acts as sentences, in order.
 
     Raises :class:`ValueError` for an act without words here, or for an attribute without a label.
     """
-    speaker = Speaker(persona, rng)
+    speaker = Speaker(persona, rng, bank, is_american=is_american)
     text = " ".join(_sentences_of(act.kind)(speaker, act) for act in acts)
     protected = (part if part in text else part[:1].swapcase() + part[1:] for part in speaker.protected)
-    return Wording(text, tuple(dict.fromkeys(protected)))
+    return Wording(text, tuple(dict.fromkeys(protected)), tuple(speaker.frames))
 
 
-def _open(speaker: Speaker, act: Act) -> str:
-    return opening(speaker, act.mentions) if act.bank is None else opening_of(speaker, act)
+class _Tables(NamedTuple):
+    """Names of the frames with which an act tells facts."""
+
+    fact: str
+    """About one fact, as a statement of its own; empty: there are none."""
+    item: str
+    bare: str
+    """Of an item that is left unnamed."""
+    pieces: str
+    """How many."""
+    circumstances: str
 
 
-def _next(speaker: Speaker, act: Act) -> str:
-    return wishes(speaker, act.mentions) if act.bank is None and act.mentions else introduced(speaker, act)
+_ANSWER = _Tables("answer_fact", "answer_item", "answer_bare", "answer_count", "circumstances")
+_WISH = _Tables("", "wish_item", "wish_bare", "answer_count", "circumstances")
+_CORRECT = _Tables("correct_fact", "correct_item", "correct_bare", "correct_count", "correct_circumstances")
 
 
 def _answer(speaker: Speaker, act: Act) -> str:
+    return " ".join(sentence for mention in act.mentions for sentence in _told(speaker, mention, _ANSWER))
+
+
+def _told(speaker: Speaker, mention: Mention, tables: _Tables) -> list[str]:
+    """Return sentences that tell every fact of a mention, or its noun if it has none."""
+    circumstances = [fact for fact in mention.features if is_circumstance(fact)]
+    others = [fact for fact in mention.features if not is_circumstance(fact)]
     sentences = []
-    for mention in act.mentions:
-        circumstances, rest = split_circumstances(mention.facts)
-        preferred, others = split_wishes(rest)
-        if circumstances:
-            sentences.append(speaker.say(templates.CIRCUMSTANCES, circumstances))
-        if others or not mention.facts:
-            sentences.append(_told(speaker, replace(mention, facts=tuple(others)), _ANSWER_BANKS))
-        if preferred:
-            sentences.append(_told(speaker, replace(mention, facts=tuple(preferred)), _WISH_BANKS))
-    return " ".join(sentences)
+    if circumstances:
+        about = replace(mention, pronoun="it")
+        sentences.append(_statement(speaker, tables.circumstances, circumstances, about))
+    if mention.quantity:
+        sentences.append(speaker.say(tables.pieces, count=speaker.counted(mention)))
+    if required := [fact for fact in others if not fact.is_wish]:
+        sentences.append(_stated(speaker, mention, required, tables))
+    if wishes := [fact for fact in others if fact.is_wish]:
+        sentences.append(_stated(speaker, mention, wishes, _WISH if tables is _ANSWER else tables))
+    return sentences or [speaker.say("answer_noun", item=named([mention]))]
 
 
-@dataclass(frozen=True, slots=True)
-class _Banks:
-    """The banks with which an act tells facts: about a named item, about an item left unnamed, and a quantity."""
-
-    item: Bank
-    bare: Bank
-    count: Bank
-
-
-_ANSWER_BANKS = _Banks(templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.ANSWER_COUNT)
-_WISH_BANKS = _Banks(templates.WISH_ITEM, templates.WISH_BARE, templates.ANSWER_COUNT)
-_CORRECT_BANKS = _Banks(templates.CORRECT_ITEM, templates.CORRECT_BARE, templates.CORRECT_COUNT)
+def _stated(speaker: Speaker, mention: Mention, facts: Sequence[Fact], tables: _Tables) -> str:
+    share = {1: _CLAUSE_SHARE, 2: _CLAUSES_SHARE}.get(len(facts), 0.0)
+    has_clauses = tables.fact and all(frames_of(fact, "clause", speaker.bank) for fact in facts)
+    if has_clauses and speaker.draws.uniform() < share:
+        return _statement(speaker, tables.fact, facts, mention)
+    if mention.pronoun and speaker.draws.uniform() < _BARE_SHARE:
+        return speaker.say(tables.bare, facts, of=mention)
+    return speaker.say(tables.item, facts, of=mention)
 
 
-def _told(speaker: Speaker, mention: Mention, banks: _Banks) -> str:
-    quantity, facts = split_quantity(mention)
-    sentences = []
-    if quantity is not None:
-        sentences.append(speaker.say(banks.count, count=speaker.counted(mention, quantity)))
-    if facts:
-        bank = banks.item if mention.singular else banks.bare
-        sentences.append(speaker.say(bank, facts, item=named([mention])))
-    if not sentences:
-        sentences.append(speaker.say(templates.ANSWER_NOUN, item=named([mention])))
-    return " ".join(sentences)
+def _statement(speaker: Speaker, table: str, facts: Sequence[Fact], of: Mention) -> str:
+    """Return statements of facts; only an answer can do without a frame, which shows what else the act does."""
+    is_answer = table in (_ANSWER.fact, _ANSWER.circumstances)
+    return speaker.stated(table, facts, of) if is_answer else speaker.say(table, facts, of=of)
 
 
 def _of_item(act: Act) -> str:
@@ -91,28 +116,21 @@ def _of_item(act: Act) -> str:
     return f" for {item}" if item else ""
 
 
-def _dont_know(speaker: Speaker, act: Act) -> str:
-    if not act.attributes:
-        return speaker.say(templates.DONT_KNOW_BARE)
-    return speaker.say(templates.DONT_KNOW, things=things(act.attributes))
+def _about_things(table: str) -> Callable[[Speaker, Act], str]:
+    """Return a function that words an act about attributes, or about nothing in particular."""
+
+    def worded(speaker: Speaker, act: Act) -> str:
+        if not act.attributes:
+            return speaker.say(f"{table}_bare")
+        return speaker.say(table, things=speaker.things(act.attributes), of_item=_of_item(act))
+
+    return worded
 
 
-def _no_preference(speaker: Speaker, act: Act) -> str:
-    if not act.attributes:
-        return speaker.say(templates.NO_PREFERENCE_BARE)
-    return speaker.say(templates.NO_PREFERENCE, things=things(act.attributes), of_item=_of_item(act))
-
-
-def _correct(speaker: Speaker, act: Act) -> str:
-    sentences = []
-    for mention in act.mentions:
-        circumstances, others = split_circumstances(mention.facts)
-        if circumstances:
-            sentences.append(speaker.say(templates.CORRECT_CIRCUMSTANCES, circumstances))
-        if others:
-            sentences.append(_told(speaker, replace(mention, facts=tuple(others)), _CORRECT_BANKS))
+def _corrected(tables: _Tables, speaker: Speaker, act: Act) -> str:
+    sentences = [text for mention in act.mentions if mention.facts for text in _told(speaker, mention, tables)]
     if act.attributes:
-        sentences.append(speaker.say(templates.REFUSE, things=things(act.attributes), of_item=_of_item(act)))
+        sentences.append(speaker.say("refuse", things=speaker.things(act.attributes), of_item=_of_item(act)))
     if not sentences:
         raise ValueError("a correction needs facts or attributes: what is wrong must be said")
     return " ".join(sentences)
@@ -122,47 +140,53 @@ def _stockout_fallback(speaker: Speaker, act: Act) -> str:
     if act.title:
         speaker.protected.append(act.title)
         item = named(act.mentions, "")
-        return speaker.say(templates.TAKE_TITLE, title=act.title, instead=f" instead of {item}" if item else " instead")
+        instead = f" instead of {item}" if item else " instead"
+        return speaker.say("take_title", title=act.title, instead=instead)
     sentences = [_other_variant(speaker, mention) for mention in act.mentions if mention.facts]
-    return " ".join(sentences) or speaker.say(templates.LEAVE_OUT, item=named(act.mentions))
+    return " ".join(sentences) or speaker.say("leave_out", item=named(act.mentions))
 
 
 def _other_variant(speaker: Speaker, mention: Mention) -> str:
-    quantity, facts = split_quantity(mention)
-    item = named([mention]) if quantity is None else speaker.counted(mention, quantity)
-    return speaker.say(templates.TAKE_VARIANT, facts, item=item)
+    counted = {"item": speaker.counted(mention)} if mention.quantity else {}
+    return speaker.say("take_variant", mention.features, of=mention, **counted)
 
 
 def _skip(speaker: Speaker, act: Act) -> str:
     item = named(act.mentions)
     if act.attributes:
-        item = f"{things(act.attributes)}{_of_item(act)}"
-    return speaker.say(templates.SKIP, item=item)
+        item = f"{speaker.things(act.attributes)}{_of_item(act)}"
+    return speaker.say("skip", item=item)
 
 
-def _fixed(bank: Bank) -> Callable[[Speaker, Act], str]:
-    """Return a function that words an act with a sentence of the bank about the mentioned items."""
-    return lambda speaker, act: speaker.say(bank, item=named(act.mentions))
+def _clarify(speaker: Speaker, act: Act) -> str:
+    if not act.attributes:
+        return speaker.say("clarify")
+    return speaker.say("clarify_between", options=speaker.things(act.attributes, " or "))
+
+
+def _fixed(table: str) -> Callable[[Speaker, Act], str]:
+    """Return a function that words an act with a frame about the mentioned items."""
+    return lambda speaker, act: speaker.say(table, item=named(act.mentions))
 
 
 _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
-    ActKind.OPEN: _open,
-    ActKind.NEXT: _next,
-    ActKind.SWITCH: _next,
+    ActKind.OPEN: opened,
+    ActKind.NEXT: introduced,
+    ActKind.SWITCH: introduced,
     ActKind.ANSWER: _answer,
-    ActKind.DONT_KNOW: _dont_know,
-    ActKind.NO_PREFERENCE: _no_preference,
-    ActKind.CORRECT: _correct,
+    ActKind.DONT_KNOW: _about_things("dont_know"),
+    ActKind.NO_PREFERENCE: _about_things("no_preference"),
+    ActKind.CORRECT: partial(_corrected, _CORRECT),
     ActKind.STOCKOUT_FALLBACK: _stockout_fallback,
-    ActKind.NOTHING_LEFT: _fixed(templates.NOTHING_LEFT),
-    ActKind.CONFIRM: _fixed(templates.CONFIRM),
+    ActKind.NOTHING_LEFT: _fixed("nothing_left"),
+    ActKind.CONFIRM: _fixed("confirm"),
     ActKind.SKIP: _skip,
-    ActKind.REJECT: _fixed(templates.REJECT),
-    ActKind.CONTINUE: _fixed(templates.CONTINUE),
-    ActKind.CLARIFY: _fixed(templates.CLARIFY),
-    ActKind.STILL_THERE: _fixed(templates.STILL_THERE),
-    ActKind.GIVE_UP: _fixed(templates.GIVE_UP),
-    ActKind.CLOSE: _fixed(templates.CLOSE),
+    ActKind.REJECT: _fixed("reject"),
+    ActKind.CONTINUE: _fixed("continue"),
+    ActKind.CLARIFY: _clarify,
+    ActKind.STILL_THERE: _fixed("still_there"),
+    ActKind.GIVE_UP: _fixed("give_up"),
+    ActKind.CLOSE: _fixed("close"),
 }
 
 

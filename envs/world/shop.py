@@ -23,6 +23,7 @@ from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.shop_words.variant_values import variant_values
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.store import is_store, open_store
+from ecom_rlve.envs.language.frames import DEFAULT_BANK
 from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.world.cards import full_card, plain_card
 from ecom_rlve.models import Split
@@ -34,6 +35,8 @@ _CATEGORIES = 4096
 """How many cards of each sort, and how many small results for categories, are cached."""
 _AISLES = 256
 _WORD_BYTES = 64
+_TELLING = ("color", "material", "finish_type", "pattern", "connector_type", "scent", "flavor")
+"""Attributes of which a single word is enough to tell the value."""
 
 Derived = TypeVar("Derived")
 
@@ -42,12 +45,18 @@ class Shop:
     """A catalog, its search index and caches. Shared by all episodes of a process; caches do not change any result."""
 
     def __init__(
-        self, catalog: Catalog, search: Search, report: SourceReport | None = None, aisles: Aisles | None = None
+        self,
+        catalog: Catalog,
+        search: Search,
+        report: SourceReport | None = None,
+        aisles: Aisles | None = None,
     ) -> None:
         """Serve a catalog with its search; ``aisles`` are its columns by category, if they were stored."""
         self.catalog = catalog
         self.search = search
         self.report = report
+        self.bank = DEFAULT_BANK
+        """What customers can say."""
         self.aisles = aisles or Aisles(catalog)
         self.cache = ByteCache(CACHE_BYTES)
         self.broad_filters = BroadFilters()
@@ -112,6 +121,12 @@ class Shop:
     def _split(self, row: int) -> Split:
         """Return the split in which a product may be a target."""
         return split_of(self.catalog.titles[row])
+
+    @cached_property
+    def stated_words(self) -> frozenset[str]:
+        """Words that state a fact of a product: values in small letters, and brands as they are written."""
+        words = {word.casefold() for name in _TELLING for word in self.catalog.column(name).vocabulary or ()}
+        return frozenset(words).union(self.catalog.column("brand").vocabulary or ())
 
     @cached_property
     def departments(self) -> tuple[str, ...]:

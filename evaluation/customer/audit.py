@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from statistics import fmean
 from typing import Any
 
@@ -21,9 +21,17 @@ from ecom_rlve.envs.customer.model.voice import ModelVoice
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.voice import Spoken, Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.frames import known_frames
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import make_expert
+from ecom_rlve.evaluation.customer.variety import (
+    most_frequent_share,
+    repeated,
+    self_bleu,
+    without_values,
+    word_types,
+)
 from ecom_rlve.evaluation.customer.wording_statistics import (
     distinct_n,
     distinct_texts,
@@ -36,6 +44,8 @@ from ecom_rlve.models import Observation
 
 DIFFICULTIES = (0, 3, 6, 9)
 _FIRST_SEED = 1000
+_NO_NOISE = (("p_noise", 0.0),)
+"""Typing errors would count as variety."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +54,10 @@ class Said:
 
     persona: str
     spoken: Spoken
+    masked: str
+    """The text without its values."""
+    opening_frame: str
+    """The frame of the environment's own that it opens with; empty for a later message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +83,12 @@ class Sitting:
     tokens: int = 0
     """Tokens of prompts and answers, as the model server counts them."""
     texts: list[str] = field(init=False)
+    masked: list[str] = field(init=False)
+    """The texts without their values."""
 
     def __post_init__(self) -> None:
         self.texts = [said.spoken.text for said in self.said]
+        self.masked = [said.masked for said in self.said]
 
     @property
     def said(self) -> list[Said]:
@@ -81,6 +98,19 @@ class Sitting:
     def of_persona(self, name: str) -> list[str]:
         """Return what customers of one persona said."""
         return [said.spoken.text for said in self.said if said.persona == name]
+
+    def openings(self) -> list[str]:
+        """Return the first messages, without their values."""
+        return [said.masked for said in self.said if said.opening_frame]
+
+    def opening_frames(self) -> dict[str, list[str]]:
+        """Return the frames of the first messages, by environment."""
+        found: dict[str, list[str]] = {}
+        for dialogue in self.dialogues:
+            found.setdefault(dialogue.spec.env_id, []).extend(
+                said.opening_frame for said in dialogue.said if said.opening_frame
+            )
+        return found
 
     def outcomes(self) -> Counter[Outcome]:
         """Return how often words had each outcome."""
@@ -95,6 +125,7 @@ def specs_of(env_ids: Sequence[str], episodes: int) -> list[EpisodeSpec]:
             DIFFICULTIES[number // len(env_ids) % len(DIFFICULTIES)],
             _FIRST_SEED + number,
             "eval",
+            axes=_NO_NOISE,
         )
         for number in range(episodes)
     ]
@@ -148,9 +179,23 @@ async def _played(voice: Voice, shop: Shop, spec: EpisodeSpec) -> Dialogue:
 async def _worded(voice: Voice, episode: Episode, said: list[Said], lines: list[str]) -> Observation:
     utterances = episode.utterances
     spoken = [await voice.say(each) for each in utterances]
-    said += (Said(each.persona.name, words) for each, words in zip(utterances, spoken, strict=True))
+    for each, words in zip(utterances, spoken, strict=True):
+        own = next((text for text in each.frames if text in _openings()), "") if not each.turn else ""
+        said.append(Said(each.persona.name, words, without_values(words.text, each.acts), own))
     lines += (f"customer ({each.outcome}): {each.text}" for each in spoken)
     return episode.reword(spoken)
+
+
+@cache
+def _openings() -> frozenset[str]:
+    """Return the frames with which environments open."""
+    return frozenset(
+        text
+        for name, frames in known_frames().items()
+        if name.startswith("open_")
+        for texts in frames.lists.values()
+        for text in texts
+    )
 
 
 def _shown(action: Mapping[str, Any]) -> list[str]:
@@ -171,9 +216,12 @@ def table(sittings: Sequence[Sitting]) -> str:
     rows: list[tuple[str, Callable[[Sitting], str]]] = [
         ("episodes", lambda each: str(len(each.dialogues))),
         ("utterances", lambda each: str(len(each.texts))),
-        ("distinct-1", lambda each: f"{distinct_n(each.texts, 1):.3f}"),
-        ("distinct-2", lambda each: f"{distinct_n(each.texts, 2):.3f}"),
-        ("distinct-3", lambda each: f"{distinct_n(each.texts, 3):.3f}"),
+        ("word types, without values", lambda each: str(word_types(each.masked))),
+        ("distinct-2, without values", lambda each: f"{distinct_n(each.masked, 2):.3f}"),
+        ("distinct-3, without values", lambda each: f"{distinct_n(each.masked, 3):.3f}"),
+        ("self-BLEU-4 of openings, without values", lambda each: f"{self_bleu(each.openings()):.3f}"),
+        ("repeated messages of ten words or more", lambda each: f"{repeated(each.texts):.3f}"),
+        ("most frequent opening frame", lambda each: f"{most_frequent_share(each.opening_frames()):.3f}"),
         ("distinct utterances", lambda each: f"{distinct_texts(each.texts):.3f}"),
         ("type-token ratio (100 words)", lambda each: f"{type_token_ratio(each.texts):.3f}"),
         ("Flesch reading ease", lambda each: f"{reading_ease(each.texts):.1f}"),

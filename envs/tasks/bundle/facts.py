@@ -19,7 +19,6 @@ _THINGS = ("things", "items", "products", "categories", "articles", "pieces")
 NEED = SlotKind(
     name="need",
     label="on the list",
-    forms=(("with %s", "have %s"), ("including %s", "include %s"), ("that has %s", "have %s")),
     words=(
         *(f"{which} {things}" for which in _WHICH for things in _THINGS),
         "what do you need", "what else do you need", "what you need", "what else you need", "what else is needed",
@@ -37,18 +36,12 @@ NEED = SlotKind(
 BUDGET = SlotKind(
     name="budget",
     label="budget",
-    forms=(
-        ("costing %s in total", "cost %s in total"),
-        ("for %s all together", "cost %s all together"),
-        ("with a total price of %s", "have a total price of %s"),
-    ),
     words=("total budget", "overall budget", "total price", "total cost", "in total", "spending limit", "altogether"),
     is_of_all=True,
 )
 WISH = SlotKind(
     name="requirement",
     label="requirement",
-    forms=(),
     words=(
         "wishes", "preferences", "any preference", "specifications", "specs", "must-have", "criterion", "criteria",
         "constraint", "particular about", "specific features", "special features", "what features", "which features",

@@ -28,6 +28,7 @@ from ecom_rlve.envs.tasks.cart.goal import (
     items_at,
     most_items,
 )
+from ecom_rlve.envs.tasks.cart.opening import opening
 from ecom_rlve.envs.tasks.cart.stockout import draw_stockout
 from ecom_rlve.envs.tasks.cart.visit_history import candidates
 from ecom_rlve.envs.world.shop import Shop
@@ -98,6 +99,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
             subjects=tuple(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),
             slots=tuple(slots),
             streams=streams,
+            opening=opening,
             stockout=stockout,
             redraws=redraws,
         )

@@ -32,25 +32,24 @@ from ecom_rlve.streams import Streams
 _DAY = SlotKind(
     "order_date",
     "order date",
-    (("placed on %s", "I placed it on %s"), ("of %s", "it is from %s")),
     DAY_WORDS,
     is_circumstance=True,
+    phrased_as="status_order_date",
 )
 
 
 _TOTAL = SlotKind(
     "order_total",
     "order total",
-    (("that came to %s", "it came to %s"), ("for %s", "I paid %s in all")),
     (*TOTAL_WORDS, "price", "cost", "how much", "spend", "paid", "pay"),
     is_circumstance=True,
+    phrased_as="status_order_total",
 )
 
 
 _ITEMS = SlotKind(
     "items_ordered",
     "item ordered",
-    (("with %s in it", "it had %s in it"), ("including %s", "it included %s")),
     (
         "item", "product", "thing", "contents", "title", "what did you order", "what did you buy", "what was in",
         "what is in", "what you ordered", "what you bought",
@@ -60,7 +59,6 @@ _ITEMS = SlotKind(
 _OTHER_ITEMS = SlotKind(
     "other_items",
     "also in it",
-    (("with %s in it", "it had %s in it"), ("holding %s", "there was %s in it")),
     (
         "what else", "other item", "other product", "other thing", "another item", "another product", "another thing",
         "additional item", "additional product", "anything else in", "something else in", "anything else on",

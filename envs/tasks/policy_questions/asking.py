@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.language.frames import frames_in
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING
 
 Form = Literal["figure", "deadline", "share"]
@@ -191,21 +191,5 @@ QUESTIONS: tuple[Question, ...] = (
 )
 """All templates of questions."""
 
-OPENING = bank(
-    "Could you tell me {question}?",
-    "I would like to know {question}.",
-    "Please tell me {question}.",
-    plain=("I have a question: I want to know {question}.", "Can you tell me {question}?", "I'm wondering {question}."),
-    terse=("Need to know {question}.", "Tell me {question}.", "One question: {question}?"),
-    formal=(
-        "I should be grateful if you could tell me {question}.",
-        "I am writing to ask {question}.",
-        "Kindly let me know {question}.",
-    ),
-    chatty=(
-        "I've been wondering {question}!",
-        "So I was asking myself {question}, can you help?",
-        "My friend and I were just discussing {question}, do you know?",
-    ),
-)
+OPENING = frames_in(__package__)["open_policy"]
 """Opens with a question about the rules."""

@@ -119,7 +119,7 @@ def _opening(intent: Intent[PolicyGoal], said: Collection[Slot]) -> Act:
     place = "date" if goal.question.form == "deadline" else "money"
     places = (("question", goal.asked), *(((place, goal.given),) if goal.given else ()))
     mention = Mention("", "", tuple(slot.fact for slot in intent.slots if slot in said))
-    return Act(ActKind.OPEN, (mention,), bank=OPENING, places=places, says=goal.says)
+    return Act(ActKind.OPEN, (mention,), frames=OPENING, places=places, says=goal.says)
 
 
 def _as_json(truth: Fraction | date) -> int | float | str:

@@ -9,25 +9,6 @@ from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.policy.conditions import AMOUNT, CONDITIONS, DEPARTMENT, TIER
 
-_FORMS: Mapping[str, tuple[tuple[str, str], ...]] = {
-    DEPARTMENT: (
-        ("from the %s department", "it is from the %s department"),
-        ("belonging to the %s department", "it belongs to the %s department"),
-    ),
-    TIER: (("with a %s membership", "I have a %s membership"), ("as a %s member", "I am a %s member")),
-    "item_condition": (("in %s condition", "the item is %s"), ("that is %s", "the thing is %s now")),
-    "reason": (("with %s as the reason", "the reason is %s"), ("because of %s", "it is because of %s")),
-    "payment_method": (("paid by %s", "I paid by %s"), ("with payment by %s", "the payment was by %s")),
-    "delivery_region": (("for %s", "my address is in %s"), ("to %s", "I live in %s")),
-    "season": (("bought in the %s", "I bought it in the %s"), ("from the %s", "the purchase was in the %s")),
-    "sales_channel": (("through the %s", "I used the %s"), ("by way of the %s", "I bought it through the %s")),
-    "shipping_speed": (("with %s shipping", "I chose %s shipping"), ("by %s shipping", "it came by %s shipping")),
-    "account_type": (("with a %s account", "I have a %s account"), ("from a %s account", "mine is a %s account")),
-    AMOUNT: (
-        ("with a total of %s", "the order comes to %s"),
-        ("amounting to %s", "my order amounts to %s"),
-    ),
-}
 _WORDS: Mapping[str, tuple[str, ...]] = {
     DEPARTMENT: (
         "product category", "category", "kind of item", "kind of product", "type of item", "type of product",
@@ -78,10 +59,10 @@ def kind_of(condition: str, departments: tuple[str, ...]) -> SlotKind:
     return SlotKind(
         name=condition,
         label=CONDITIONS[condition].label,
-        forms=_FORMS[condition],
         words=_WORDS[condition],
         values=values,
         is_circumstance=True,
+        phrased_as="policy_reason" if condition == "reason" else "",
     )
 
 

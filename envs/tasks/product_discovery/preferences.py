@@ -28,11 +28,6 @@ _HUNDREDTHS = 100
 _PRIORITY = SlotKind(
     name="priority",
     label="top priority",
-    forms=(
-        ("chosen for the %s above all", "the %s matters most to me"),
-        ("picked by the %s first of all", "the %s is what I look at first"),
-        ("with the %s as what counts most", "what counts most for me is the %s"),
-    ),
     words=(
         "priority", "matters most", "matter most", "matters the most", "matter the most", "most important",
         "main thing", "counts most", "count most", "counts the most", "care most", "care about most", "value most",

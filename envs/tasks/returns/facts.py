@@ -25,24 +25,18 @@ Candidate = tuple[Order, OrderLine]
 _DAY = SlotKind(
     "order_date",
     "order date",
-    (("ordered on %s", "I ordered it on %s"), ("from the order of %s", "it is from my order of %s")),
     DAY_WORDS,
     is_circumstance=True,
 )
 _TOTAL = SlotKind(
     "order_total",
     "order total",
-    (
-        ("from an order that came to %s", "the whole order came to %s"),
-        ("from an order for %s", "it was part of an order for %s"),
-    ),
     TOTAL_WORDS,
     is_circumstance=True,
 )
 _PRICE = SlotKind(
     "price_paid",
     "price paid",
-    (("bought for %s", "one of it was %s"), ("at %s each", "I paid %s for each")),
     (
         "purchase price", "original price", "unit price", "paid", "pay", "price did you pay", "price you paid",
         "did it cost", "it cost", "price of each", "paid for it", "price per unit", "price per piece",
@@ -54,7 +48,6 @@ _ANY_PRICE = replace(_PRICE, words=(*_PRICE.words, "price", "cost", "how much", 
 _UNITS = SlotKind(
     "units_bought",
     "quantity bought",
-    (("bought in a quantity of %s", "the quantity was %s"), ("with a quantity of %s", "I had ordered %s of them")),
     ("quantity", "how many", "units", "pieces", "number of", "number of units", "number of pieces", "qty"),
     is_circumstance=True,
 )
@@ -81,7 +74,6 @@ METHODS: Mapping[str, str] = {
 _REASON = SlotKind(
     "reason",
     "reason",
-    (("because of %s", "it goes back because of %s"), ("with %s as the reason", "my reason is %s")),
     (
         "return reason", "reason for the return", "why", "what is wrong", "what's wrong", "wrong with", "problem",
         "issue", "what happened", "matter with",
@@ -92,7 +84,6 @@ _REASON = SlotKind(
 _METHOD = SlotKind(
     "method",
     "compensation",
-    (("in return for %s", "I want %s in return"), ("for %s", "what I want for it is %s")),
     (
         "method", "refund method", "return method", "refund", "refunded", "store credit", "credit", "money back",
         "exchange", "reimbursed", "compensated", "how would you like", "what would you like in return",
@@ -104,7 +95,6 @@ _METHOD = SlotKind(
 _REPLACEMENT = SlotKind(
     "replacement",
     "after that",
-    (("with %s to follow", "I need %s"), ("followed by %s", "I will need %s")),
     (
         "replacement", "replacement product", "replacement item", "replace", "replaced", "replacing", "substitute",
         "alternative", "another one", "new one", "new product", "different product", "another product", "instead",

@@ -67,11 +67,6 @@ def _kind(name: str) -> SlotKind:
     return SlotKind(
         name="compatibility",
         label=f"same {label}",
-        forms=(
-            (f"keeping the {label} %s", f"keep the {label} %s"),
-            (f"with the same {label} %s", f"have the same {label} %s"),
-            (f"of the same {label} %s", f"be of the same {label} %s"),
-        ),
         words=(
             "compatibility", "compatible", "must match", "have to match", "has to match", "must stay the same",
             "stay the same", "remain the same", "must be the same", "keep the same", "need to keep", "must keep",
