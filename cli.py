@@ -195,6 +195,22 @@ def _add_simulator(app: "typer.Typer") -> None:
     simulator.add_typer(cassette, name="cassette")
 
     @simulator.command()
+    def grow_bank(
+        output: Annotated[Path, typer.Argument(help="File to write, for `serve --bank`.")],
+        model_url: Annotated[str, typer.Option(help="An OpenAI-compatible server.")],
+        model_name: Annotated[str, typer.Option(help="Name of the model on that server.")],
+        table: Annotated[
+            list[str] | None, typer.Option(help="Table of the bank; may be repeated. Absent: all of them.")
+        ] = None,
+        count: Annotated[int, typer.Option(min=1, max=1000, help="Frames that are asked for, in each table.")] = 20,
+        seed: Annotated[int, typer.Option(min=0, help="The same seed asks the same.")] = 0,
+        catalog: Annotated[str | None, typer.Option(help="Source of products, whose values no frame may say.")] = None,
+    ) -> None:
+        """Let a model propose further sentences for customers; each is checked and verified before it is kept."""
+        given = {"model_url": model_url, "model_name": model_name, "simulator": "model", "catalog": catalog}
+        _grow_bank({key: value for key, value in given.items() if value is not None}, output, table, count, seed)
+
+    @simulator.command()
     def audit(
         episodes: Annotated[int, typer.Option(min=1, help="Episodes, spread over environments.")] = 80,
         catalog: Annotated[str | None, typer.Option(help="Source of products, as for `serve`.")] = None,
@@ -256,6 +272,33 @@ def _audit(given: dict[str, Any], episodes: int, *, samples: bool) -> None:
     if samples:
         print(auditing.samples(found), end="\n\n")
     print(auditing.table(found))
+
+
+def _grow_bank(given: dict[str, Any], output: Path, tables: list[str] | None, count: int, seed: int) -> None:
+    from ecom_rlve.envs.customer.model.endpoint import Endpoint
+    from ecom_rlve.envs.customer.model.errors import EndpointError
+    from ecom_rlve.envs.registry import known_tables
+    from ecom_rlve.evaluation.customer.growing import grow
+    from ecom_rlve.server.voices import endpoint_settings
+
+    settings = _settings(given)
+    known = known_tables()
+    unknown = sorted(set(tables or ()) - set(known))
+    if unknown:
+        raise CommandFailedError(f"no table {unknown[0]!r}; there are {', '.join(sorted(known))}")
+    if output.exists():
+        raise CommandFailedError(f"{output} exists already; name another file")
+    shop = _open_shop(settings)
+    try:
+        grown = asyncio.run(
+            grow(Endpoint(endpoint_settings(settings)), tables or sorted(known), count, seed, shop.stated_words)
+        )
+    except EndpointError as error:
+        raise CommandFailedError(str(error)) from error
+    output.write_text(grown.toml(), encoding="utf-8")
+    print(f"{sum(map(len, grown.frames.values()))} frames written to {output}")
+    for why, number in grown.refused.most_common():
+        print(f"{number} refused: {why}")
 
 
 def _serve(given: dict[str, Any]) -> None:

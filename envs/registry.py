@@ -15,7 +15,7 @@ from ecom_rlve.envs import tasks
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import DifficultyError, UnknownEnvironmentError
 from ecom_rlve.envs.language.bank_files import read_bank
-from ecom_rlve.envs.language.frames import acts_in_bank
+from ecom_rlve.envs.language.frames import Frames, acts_in_bank, known_frames
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
@@ -54,10 +54,16 @@ def environment(name: str) -> Environment:
     raise UnknownEnvironmentError(f"no environment {name[:64]!r}; {hint}there are {', '.join(known)}")
 
 
-def add_bank(shop: Shop, files: Sequence[Path]) -> None:
-    """Let a shop's customers also say the frames of files; raises ``BankError`` that names every wrong line."""
+def known_tables() -> Mapping[str, Frames]:
+    """Return every table of frames: what all environments' customers say, and what each one's own say."""
     environments()  # Each reads its own frames, which makes them known.
     acts_in_bank()
+    return known_frames()
+
+
+def add_bank(shop: Shop, files: Sequence[Path]) -> None:
+    """Let a shop's customers also say the frames of files; raises ``BankError`` that names every wrong line."""
+    known_tables()
     shop.bank = read_bank(files, shop.stated_words)
 
 

@@ -10,10 +10,9 @@ from math import exp, log
 
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.phrases import spellings
+from ecom_rlve.envs.language.speaker import PROTECTED_PLACES
 from ecom_rlve.evaluation.customer.wording_statistics import words_in
 
-VALUE = "Xvalue"
-"""Stands for a value, a noun of an item, a title or a number."""
 _NUMBER = re.compile(
     r"\$?\d[\d.,]*(?:\s?(?:ml|kg|cm|mm|w|g|l|h|watts?|grams?|litres?|kilos?|hours?|days?|stars?)\b)?", re.IGNORECASE
 )
@@ -23,27 +22,24 @@ _SMOOTHED = 0.1
 
 
 def without_values(text: str, acts: Iterable[Act]) -> str:
-    """Return a text with every value of its acts, every noun and every number replaced by :data:`VALUE`."""
+    """Return a text without the values of its acts, quoted titles and numbers: what is left are the customer's words."""
     for each in sorted(_values(acts), key=len, reverse=True):
-        text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", VALUE, text, flags=re.IGNORECASE)
-    return _NUMBER.sub(VALUE, text)
+        text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " ", text, flags=re.IGNORECASE)
+    return _NUMBER.sub(" ", text)
 
 
 def _values(acts: Iterable[Act]) -> set[str]:
     found: set[str] = set()
     for act in acts:
         found.add(act.title)
-        found.update(text for _, text in act.places)
-        for mention in act.mentions:
-            found.update((mention.singular, mention.plural))
-            for fact in mention.facts:
-                found.update(spellings(fact))
+        found.update(text for place, text in act.places if place in PROTECTED_PLACES)
+        found.update(each for mention in act.mentions for fact in mention.facts for each in spellings(fact))
     return {each for each in found if each}
 
 
 def word_types(texts: Sequence[str]) -> int:
-    """Return how many different words the texts hold; :data:`VALUE` counts as none."""
-    return len(set(chain.from_iterable(map(words_in, texts))) - {VALUE.casefold()})
+    """Return how many different words the texts hold."""
+    return len(set(chain.from_iterable(map(words_in, texts))))
 
 
 def repeated(texts: Sequence[str], least: int = 10) -> float:
