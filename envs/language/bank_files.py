@@ -38,8 +38,10 @@ from ecom_rlve.envs.language.phrases import NUMBER_WORDS
 _FACT_PLACES = frozenset(("value", "bound", "limit"))
 _RANGE_PLACES = frozenset(("low", "high"))
 _OPTIONAL = frozenset(("item", "label"))
+# "One" is a number only where a thing follows: "which one" says nothing.
 _STATED = re.compile(
-    r"[0-9$€£¥%]|\b(?:" + "|".join((*NUMBER_WORDS, "dozen", "couple of", "twice")) + r")\b", re.IGNORECASE
+    r"[0-9$€£¥%]|\b(?:" + "|".join((*NUMBER_WORDS[2:], "zero", "one(?= X)", "dozen", "couple of", "twice")) + r")\b",
+    re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[{}()\[\]<>|\\_*`]|  |\s[,.;:!?]|https?:|[^\x20-\x7e]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
@@ -120,13 +122,13 @@ def _faults_of_table(frames: Frames, table: Any, values: Collection[str]) -> Ite
         return
     seen = {_key(text) for texts in frames.lists.values() for text in texts} if table is not frames.lists else set()
     for key, texts in table.items():
-        if key in ("about", "places", "one_of"):
+        if key in ("about", "places", "one_of", "negative", "phrase"):
             continue
         if key not in LISTS or not isinstance(texts, Sequence) or isinstance(texts, str):
             yield key, f"no list of frames; there are {', '.join(LISTS)}"
             continue
         for text in texts:
-            why = _why_not(text, values) or _misplaced(text, frames)
+            why = _why_not(text, values, is_sentence=not frames.is_phrase) or _misplaced(text, frames)
             if not why and _key(text) in seen:
                 why = "twice"
             if why:
@@ -163,13 +165,13 @@ def _unphrased(text: Any) -> str:
     return "" if len(own) == 1 and own[0] in _FACT_PLACES else "needs one place for the value"
 
 
-def _why_not(text: Any, values: Collection[str]) -> str:
+def _why_not(text: Any, values: Collection[str], *, is_sentence: bool) -> str:
     """Return why a text cannot be a frame; empty if it can."""
     if not isinstance(text, str):
         return "no text"
     if not 0 < len(text) <= _MOST_LETTERS or text != text.strip():
         return f"empty, too long (at most {_MOST_LETTERS} letters) or with spaces around it"
-    return _stated(text, values, is_sentence=True)
+    return _stated(text, values, is_sentence=is_sentence)
 
 
 def _stated(text: str, values: Collection[str], *, is_sentence: bool) -> str:

@@ -4,7 +4,8 @@ A frame is a text with places in braces that code fills, choices in parentheses 
 brackets ``[is|are]``. Frames stand in TOML files, one table for each thing that is said:
 
 - ``about`` tells what its frames do, ``places`` which places each frame holds exactly once, ``one_of`` places of which
-  each frame holds exactly one, and ``negative = true`` that they may negate what they say;
+  each frame holds exactly one, ``negative = true`` that they may negate what they say, and ``phrase = true`` that they
+  are no sentences but fill a place of others;
 - ``any``, a register (``plain``, ``terse``, ``formal``, ``chatty``) or the name of a persona: the frames of those
   customers. A customer uses the frames of all of its lists.
 """
@@ -105,6 +106,8 @@ class Frames:
     """Places of which each frame holds exactly one; may be empty."""
     is_negative: bool
     """Its frames may negate what they say."""
+    is_phrase: bool
+    """Its frames are no sentences but fill a place of others."""
     lists: Mapping[str, tuple[str, ...]]
     """Texts by the name of their list, see :data:`LISTS`."""
 
@@ -126,7 +129,7 @@ class Frames:
     def extended(self, lists: Mapping[str, Sequence[str]]) -> Frames:
         """Return these frames and further ones."""
         joined = {name: (*self.lists.get(name, ()), *lists.get(name, ())) for name in {**self.lists, **lists}}
-        return Frames(self.name, self.about, self.places, self.one_of, self.is_negative, joined)
+        return Frames(self.name, self.about, self.places, self.one_of, self.is_negative, self.is_phrase, joined)
 
 
 FACTS = "facts"
@@ -155,7 +158,8 @@ def known_frames() -> Mapping[str, Frames]:
 def _known(name: str, table: Mapping[str, Any]) -> Frames:
     lists = {key: tuple(table[key]) for key in LISTS if key in table}
     places, one_of = tuple(table.get("places", ())), tuple(table.get("one_of", ()))
-    found = Frames(name, table["about"], places, one_of, bool(table.get("negative")), lists)
+    flags = bool(table.get("negative")), bool(table.get("phrase"))
+    found = Frames(name, table["about"], places, one_of, *flags, lists)
     return _KNOWN.setdefault(name, found)
 
 

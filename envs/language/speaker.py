@@ -11,7 +11,7 @@ from numpy.random import Generator
 from ecom_rlve.envs.language.acts import Fact, Mention
 from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place
 from ecom_rlve.envs.language.noise import NEGATION
-from ecom_rlve.envs.language.persona import Persona
+from ecom_rlve.envs.language.persona import PERSONAS, Persona
 from ecom_rlve.envs.language.phrases import (
     LABELS,
     bounds_of,
@@ -73,7 +73,7 @@ class Speaker:
         if "item" in chosen.places and "item" not in places:
             # No phrase can follow a pronoun: "it in black".
             places["item"] = definite(of, may_be_pronoun="facts" not in chosen.places)
-        return self.filled(chosen, places, is_many=of is not None and of.is_many, is_sentence=True)
+        return self.filled(chosen, places, is_many=of is not None and of.is_many, is_sentence=not found.is_phrase)
 
     def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
         """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
@@ -166,6 +166,11 @@ class Speaker:
         if self.persona.is_sloppy:
             return _lowered(text, is_first=True)
         return text[:1].upper() + text[1:]
+
+
+def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
+    """Return one of the phrases of a table with its places filled."""
+    return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, **places)
 
 
 def _lowered(piece: str, *, is_first: bool) -> str:

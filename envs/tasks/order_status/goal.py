@@ -80,9 +80,10 @@ class Reference:
     """How the customer refers to the order in the first message."""
 
     form: Literal["day", "total", "title", "indirect"]
-    phrase: str
-    protected: tuple[tuple[str, str], ...]
-    """Places of the phrase, with their texts, that noise must not change."""
+    table: str
+    """Name of the frames with which it is said."""
+    places: tuple[tuple[str, str], ...]
+    """What fills their places."""
     fact: Fact
     """What it tells, to be told again if the agent asks."""
     holds: Callable[[Order], bool]
@@ -156,7 +157,7 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
     day = spelled_day(order.placed)
     return Reference(
         "day",
-        f"my order of {day}",
+        "reference_day",
         (("date", day),),
         day_fact(_DAY, order.placed),
         lambda other: other.placed == order.placed,
@@ -168,7 +169,7 @@ def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: AR
     total = spelled_money(order.total_cents)
     return Reference(
         "total",
-        f"my order for {total}",
+        "reference_total",
         (("money", total),),
         money_fact(_TOTAL, order.total_cents),
         lambda other: other.total_cents == order.total_cents,
@@ -181,8 +182,8 @@ def _by_title(world: World, order: Order, line: float) -> Reference:
     title = _title(world, row)
     return Reference(
         "title",
-        f'my order with "{title}"',
-        (("title", f'"{title}"'),),
+        "reference_title",
+        (("title", title),),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: any(_title(world, line.row) == title for line in other.lines),
         (("title", title),),
@@ -198,8 +199,8 @@ def _indirect(world: World, order: Order, line: float) -> Reference:
     noun = world.shop.catalog.category_of(row).singular
     return Reference(
         "indirect",
-        f"the order with the {noun} from {month}" if names_month else f"the order with the {noun}",
-        (("date", month),) if names_month else (),
+        "reference_item_month" if names_month else "reference_item",
+        (("noun", noun), *((("date", month),) if names_month else ())),
         word_fact(_ITEMS, _noun(world, row)),
         lambda other: has_kind(other) and (not names_month or other.placed.month == order.placed.month),
         (("item", noun), *((("month", str(order.placed.month)),) if names_month else ())),

@@ -9,6 +9,8 @@ from fractions import Fraction
 
 from numpy.random import Generator
 
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank
+from ecom_rlve.envs.language.speaker import phrase
 from ecom_rlve.envs.parts.remembered import spelled_day
 from ecom_rlve.envs.policy.book import PolicyBook
 from ecom_rlve.envs.policy.conditions import REASON, SEASON, TIER, Band, Situation, agrees, may_be_in_season
@@ -84,14 +86,16 @@ def _is_possible(rule: Rule, name: str, case: Case, situation: Situation, dates:
     return agrees(name, case.value, situation)
 
 
-def posed(book: PolicyBook, question: Question, situation: Situation, today: date, rng: Generator) -> PolicyGoal:
+def posed(
+    book: PolicyBook, question: Question, situation: Situation, today: date, rng: Generator, bank: Bank = DEFAULT_BANK
+) -> PolicyGoal:
     """Return the goal: the question as asked in a situation, with a date or price if it needs one, and its answer.
 
     All dates are equally likely that agree with the season, if the situation has one.
     """
     rule = book.rule(question.topic)
     figure = rule.figure(situation)
-    phrasing, days_ago, tens = rng.random(3).tolist()
+    days_ago, tens = rng.random(2).tolist()
     truth: Fraction | date = figure
     unit, given = rule.topic.unit, ""
     says = [("topic", rule.topic.title), ("form", question.form)]
@@ -105,12 +109,11 @@ def posed(book: PolicyBook, question: Question, situation: Situation, today: dat
         price = _PRICE_STEP * (_LEAST_TENS + int(tens * (_MOST_TENS - _LEAST_TENS + 1)))
         truth, unit, given = price * figure / 100, "USD", f"${price}"
         says.append(("money", str(100 * price)))
-    ask = question.asks[int(phrasing * len(question.asks))]
     return PolicyGoal(
         question=question,
         situation=tuple(situation.items()),
         given=given,
-        asked=ask.format(date=given, money=given),
+        asked=phrase(question.frames, rng, bank, date=given, money=given),
         says=tuple(says),
         truth=truth,
         unit=unit,

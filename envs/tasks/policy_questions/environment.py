@@ -98,7 +98,7 @@ def _intent_in(errand: Errand[PolicyGoal], world: World, streams: Streams) -> In
     question = draw_question(book, world.axes.b_branch, streams.stream("question"))
     rule, dates = book.rule(question.topic), dates_of(question, world.today)
     situation = draw_situation(rule, world.tier, streams.stream("situation"), dates)
-    goal = posed(book, question, situation, world.today, streams.stream("asking"))
+    goal = posed(book, question, situation, world.today, streams.stream("asking"), world.shop.bank)
     facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
     return Intent(
         errand,
