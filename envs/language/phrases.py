@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.catalog.constraints import Op, ends
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.streams import Draws
 
@@ -46,6 +46,7 @@ _BOUNDS: dict[Op, tuple[str, ...]] = {
     Op.AT_LEAST: ("at least %s", "no less than %s", "not less than %s", "%s or more", "%s and up"),
 }
 
+_RANGES: tuple[str, ...] = ("between {low} and {high}", "from {low} to {high}")
 Forms = tuple[tuple[str, str], ...]
 """Pairs of phrases: one after a noun, one after "should"."""
 
@@ -150,6 +151,26 @@ _FORMS: dict[str, Forms] = {
         ("arriving in %s", "arrive in %s"),
     ),
 }
+# No phrase for what is excluded negates a verb: one verb may have several facts.
+_ANY_BUT: Forms = (
+    ("with any {label} but %s", "have any {label} but %s"),
+    ("with any {label} except %s", "have any {label} except %s"),
+)
+_EXCLUSIONS: dict[str, Forms] = {
+    "brand": (
+        ("from any brand but %s", "be from any brand but %s"),
+        ("by anyone but %s", "be by anyone but %s"),
+    ),
+    "color": (
+        ("in anything but %s", "be in anything but %s"),
+        ("in any colour but %s", "come in any colour but %s"),
+    ),
+    "material": (
+        ("made of anything but %s", "be made of anything but %s"),
+        ("in any material except %s", "be made of any material except %s"),
+    ),
+}
+_LABELLED_EXCLUSIONS = ("anything but %s", "anything except %s", "not %s")
 # Only for an exact price: "priced at" cannot stand before "at most".
 _EXACT_PRICE: Forms = (("priced at %s", "be priced at %s"), *_FORMS["price"])
 
@@ -166,16 +187,31 @@ _ALL_FORMS: dict[str, Forms] = {
 def spellings(fact: Fact) -> tuple[str, ...]:
     """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
 
+    A range is spelled with its limits (``between $20 and $30``), an exclusion without what excludes (``A or B``).
     Raises :class:`ValueError` if a price (in cents) or a quantity is no whole number.
     """
     if fact.spelled:
         return (fact.spelled,)
     value, attribute = fact.constraint.value, fact.constraint.attribute
+    unit = fact.unit or _UNITS.get(attribute, "")
+    if fact.constraint.op is Op.BETWEEN:
+        return _range_spellings(attribute, *ends(fact.constraint), unit)
     if isinstance(value, tuple):
-        return (" or ".join(value),)
+        return (" or ".join(map(str, value)),)
     if isinstance(value, str):
         return (value,)
-    return _number_spellings(attribute, float(value), fact.unit or _UNITS.get(attribute, ""))
+    return _number_spellings(attribute, float(value), unit)
+
+
+def _range_spellings(attribute: str, low: float, high: float, unit: str) -> tuple[str, ...]:
+    """Return a range in words, both numbers in the same unit, which is said once or twice."""
+    found: list[str] = []
+    numbers = (_number_spellings(attribute, float(each), unit) for each in (low, high))
+    for least, most in zip(*numbers, strict=False):
+        number, *rest = least.split(" ", 1)
+        short = number if rest and most.endswith(f" {rest[0]}") else least
+        found += (form.format(low=each, high=most) for form in _RANGES for each in dict.fromkeys((short, least)))
+    return tuple(found)
 
 
 @lru_cache(maxsize=1 << 16)
@@ -227,18 +263,19 @@ def counted(quantity: float, singular: str, plural: str, draws: Draws, protected
 
 def after_noun(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a phrase that follows a noun: ``made of wool``, ``costing at most $30.00``."""
-    return draws.pick(forms_of(fact))[0] % _bounded(fact, draws, protected)
+    return _filled(draws.pick(forms_of(fact))[0], fact, draws, protected)
 
 
 def after_should(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a phrase that follows "should": ``be made of wool``, ``cost at most $30.00``."""
-    return draws.pick(forms_of(fact))[1] % _bounded(fact, draws, protected)
+    return _filled(draws.pick(forms_of(fact))[1], fact, draws, protected)
 
 
 def labelled(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the fact as a label and a value: ``material wool``, ``price at most $30.00``."""
     label = fact.kind.label if fact.kind else LABELS[fact.constraint.attribute]
-    return f"{label} {_bounded(fact, draws, protected)}"
+    form = draws.pick(_LABELLED_EXCLUSIONS) if fact.constraint.op is Op.NONE_OF else "%s"
+    return f"{label} {_filled(form, fact, draws, protected)}"
 
 
 def forms_of(fact: Fact) -> Forms:
@@ -248,13 +285,36 @@ def forms_of(fact: Fact) -> Forms:
     attribute = fact.constraint.attribute
     if attribute == "price" and fact.constraint.op is Op.EQ:
         return _EXACT_PRICE
+    if fact.constraint.op is Op.NONE_OF:
+        label = LABELS[attribute]
+        return _EXCLUSIONS.get(attribute) or tuple(
+            (after.format(label=label), should.format(label=label)) for after, should in _ANY_BUT
+        )
     return _ALL_FORMS[attribute]
+
+
+def excluding_words(fact: Fact) -> tuple[str, ...]:
+    """Return the ways to say before a value that it is excluded, longest first: "any colour but", "anything but"."""
+    forms = (*_LABELLED_EXCLUSIONS, *(text for pair in forms_of(fact) for text in pair))
+    return tuple(sorted(dict.fromkeys(map(_excluding, forms)), key=lambda text: -len(text)))
+
+
+def _excluding(form: str) -> str:
+    before = form[: form.index("%s")]
+    return before[max(0, before.find("any")) :].strip()
+
+
+def _filled(form: str, fact: Fact, draws: Draws, protected: list[str]) -> str:
+    """Return a form with the fact's value in its place; what excludes ("anything but") is added to ``protected``."""
+    if fact.constraint.op is Op.NONE_OF:
+        protected.append(_excluding(form))
+    return form % _bounded(fact, draws, protected)
 
 
 def _bounded(fact: Fact, draws: Draws, protected: list[str]) -> str:
     """Return the value with its direction; a number is added to ``protected`` together with its direction."""
     value = draws.pick(spellings(fact))
-    if fact.spelled:
+    if fact.spelled or fact.constraint.op is Op.BETWEEN:
         protected.append(value)
         return value
     if isinstance(fact.constraint.value, str | tuple):

@@ -252,6 +252,33 @@ CORRECT_CIRCUMSTANCES = bank(
     chatty=("Oh no, as I said, {preds}!",),
 )
 
+REVISE_ITEM = bank(
+    "Actually, {item} should {preds} after all.",
+    "I've changed my mind: {item} should {preds}.",
+    plain=("On second thoughts, I'd like {item} {facts}.", "Let me change that: {item} should {preds}."),
+    terse=("Change of plan, {item}: {tags}.", "Actually, {item}: {tags}."),
+    formal=("I have reconsidered: {item} should {preds}.", "Upon reflection, I would prefer {item} {facts}."),
+    chatty=("Oh, actually, I'd rather have {item} {facts}!", "You know what, {item} should {preds} after all!"),
+)
+"""Tells the new value of something said before."""
+
+REVISE_BARE = bank(
+    "Actually, it should {preds} after all.",
+    "I've changed my mind: it should {preds}.",
+    terse=("Change of plan: {tags}.",),
+    formal=("I have reconsidered: it should {preds}.",),
+    chatty=("Oh, actually, it should {preds} after all!",),
+)
+
+REVISE_COUNT = bank(
+    "Actually, make it {count}.",
+    "I've changed my mind, I need {count}.",
+    plain=("On second thoughts, I'd like {count}.", "Let me change that: I want {count}."),
+    terse=("Change of plan: {count}.", "Actually {count}."),
+    formal=("I have reconsidered and would like {count}.", "Upon reflection, I require {count}."),
+    chatty=("Oh, actually, let's make it {count}!", "You know what, I'd rather have {count}!"),
+)
+
 REFUSE = bank(
     "That is not {things} I want{of_item}.",
     "{things} you picked{of_item} can't stay like that.",

@@ -71,6 +71,7 @@ class _Banks:
 _ANSWER_BANKS = _Banks(templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.ANSWER_COUNT)
 _WISH_BANKS = _Banks(templates.WISH_ITEM, templates.WISH_BARE, templates.ANSWER_COUNT)
 _CORRECT_BANKS = _Banks(templates.CORRECT_ITEM, templates.CORRECT_BARE, templates.CORRECT_COUNT)
+_REVISE_BANKS = _Banks(templates.REVISE_ITEM, templates.REVISE_BARE, templates.REVISE_COUNT)
 
 
 def _told(speaker: Speaker, mention: Mention, banks: _Banks) -> str:
@@ -118,6 +119,12 @@ def _correct(speaker: Speaker, act: Act) -> str:
     return " ".join(sentences)
 
 
+def _revise(speaker: Speaker, act: Act) -> str:
+    if not any(mention.facts for mention in act.mentions):
+        raise ValueError("a change of mind needs a fact: what is wanted now must be said")
+    return " ".join(_told(speaker, mention, _REVISE_BANKS) for mention in act.mentions)
+
+
 def _stockout_fallback(speaker: Speaker, act: Act) -> str:
     if act.title:
         speaker.protected.append(act.title)
@@ -153,6 +160,7 @@ _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.DONT_KNOW: _dont_know,
     ActKind.NO_PREFERENCE: _no_preference,
     ActKind.CORRECT: _correct,
+    ActKind.REVISE: _revise,
     ActKind.STOCKOUT_FALLBACK: _stockout_fallback,
     ActKind.NOTHING_LEFT: _fixed(templates.NOTHING_LEFT),
     ActKind.CONFIRM: _fixed(templates.CONFIRM),
