@@ -101,13 +101,7 @@ def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.intege
     values = column.values[rows]
     op, wanted = constraint.op, constraint.value
     if op in (Op.ANY_OF, Op.NONE_OF):
-        if not isinstance(wanted, tuple):
-            raise TypeError(f"{op} needs a tuple of values, not {wanted!r}")
-        if op is Op.NONE_OF and column.vocabulary is None:
-            raise TypeError(f"{op} compares words, and {constraint.attribute} has numbers")
-        codes = [code for value in wanted if (code := column.encode(value)) is not None]
-        # In a coded column the unknown is -1.
-        return np.isin(values, codes) if op is Op.ANY_OF else (values >= 0) & ~np.isin(values, codes)
+        return _of_several(column, constraint, values)
     if column.vocabulary is not None and op is not Op.EQ:
         raise TypeError(f"{op} compares numbers, and {constraint.attribute} has words")
     if op is Op.BETWEEN:
@@ -128,6 +122,22 @@ def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.intege
     if is_floor is not None:
         met = met & ~is_floor[rows]
     return np.asarray(met)
+
+
+def _of_several(column: Comparable, constraint: Constraint, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which values are among those that the constraint names, or which known ones are not."""
+    named, is_exclusion = constraint.value, constraint.op is Op.NONE_OF
+    if not isinstance(named, tuple):
+        raise TypeError(f"{constraint.op} needs a tuple of values, not {named!r}")
+    if is_exclusion and column.vocabulary is None:
+        raise TypeError(f"{constraint.op} compares words, and {constraint.attribute} has numbers")
+    is_named = np.zeros(values.shape, dtype=np.bool_)
+    for value in named:
+        code = column.encode(value)
+        if code is not None:
+            is_named |= values == code
+    # In a coded column the unknown is -1.
+    return (values >= 0) & ~is_named if is_exclusion else is_named
 
 
 def all_satisfied(products: Columns, constraints: Iterable[Constraint], rows: NDArray[Index]) -> NDArray[Index]:

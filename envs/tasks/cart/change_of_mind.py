@@ -75,7 +75,7 @@ def draw_revision(
         return ItemRevision(turn, slot, fact, quantity=quantity, variant=None)
     variants = [variant for variant in world.variants(item.row) if variant != item.variant]
     variant = variants[int(what * len(variants))]
-    if isinstance(stockout, VariantStockout) and stockout.item == slot.item:
-        if all(other == variant for other in standing_variants(world, item.row)):
-            return None
+    sells_out = isinstance(stockout, VariantStockout) and stockout.item == slot.item
+    if sells_out and all(other == variant for other in standing_variants(world, item.row)):
+        return None
     return ItemRevision(turn, slot, variant_fact(variant), quantity=None, variant=variant)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,12 +11,13 @@ from numpy.random import Generator
 from ecom_rlve.catalog.constraints import Constraint, all_met
 from ecom_rlve.envs.parts.constraints import natural_constraint, price_bound, widened
 from ecom_rlve.envs.parts.recommendation import buyable, fewest_fitting, most_fitting
+from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.tasks.product_discovery import preferences
 from ecom_rlve.envs.tasks.product_discovery.draft import LEAST_NDCG, Draft, looked_through
 from ecom_rlve.envs.world.stockout import ProductCoins
 from ecom_rlve.envs.world.world import World
 
-_TRIES = 8
+_TRIES = 4
 """Products from which another wish is drawn, for each wish."""
 
 
@@ -28,23 +30,37 @@ def with_change(world: World, draft: Draft, rng: Generator, alternatives: int) -
     """
     aisle = world.shop.aisle(world.shop.catalog.category_of(int(draft.fitting[0])).name)
     can_buy, coins = buyable(world, aisle), ProductCoins(world, aisle.category)
-    fewest, most = fewest_fitting(world.axes), most_fitting(world.axes)
+    fewest, most = fewest_fitting(world.axes), max(most_fitting(world.axes), draft.looked_through)
+    best = _gains(world, coins, draft).best_rows(world.axes.k_rec)
     for at in rng.permutation(len(draft.constraints)).tolist():
         others = [each for other, each in enumerate(draft.constraints) if other != at]
         rest = all_met(aisle, others, can_buy)
+        tried = {draft.constraints[at]}
         for place in rng.permutation(np.flatnonzero(rest))[:_TRIES].tolist():
             wish = _wish(world, int(aisle.rows[place]), draft.constraints[at].attribute, float(rng.random()))
-            if wish is None or wish == draft.constraints[at]:
+            if wish is None or wish in tried:
                 continue
+            tried.add(wish)
             (wider,), fitting = widened(aisle, [wish], rest, fewest, alternatives)
             if len(fitting) < fewest:
                 continue
             constraints = (*draft.constraints[:at], wider, *draft.constraints[at + 1 :])
-            seen = looked_through(aisle, constraints, can_buy)
-            second = Draft(constraints, aisle.rows[fitting], draft.priority, seen)
-            if seen <= max(most, draft.looked_through) and _turns(world, coins, draft, second):
+            second = Draft(
+                constraints, aisle.rows[fitting], draft.priority, looked_through(aisle, constraints, can_buy)
+            )
+            if second.looked_through <= most and _is_wrong(best, _gains(world, coins, second)):
                 return replace(draft, revised=(at, second))
     return None
+
+
+def _gains(world: World, coins: ProductCoins, draft: Draft) -> Gains:
+    """Return what each product gains that fits and stays."""
+    return preferences.gains(world.shop.catalog, coins.standing(draft.fitting), draft.constraints, draft.priority)
+
+
+def _is_wrong(best: Sequence[int], after: Gains) -> bool:
+    """Tell whether the list that was best is wrong after the change, and some product that then fits stays."""
+    return len(after.rows) > 0 and (best[0] not in after.rows or after.score(best, len(best)) < LEAST_NDCG)
 
 
 def _wish(world: World, row: int, name: str, slack: float) -> Constraint | None:
@@ -54,14 +70,3 @@ def _wish(world: World, row: int, name: str, slack: float) -> Constraint | None:
     if value is None or (is_floor is not None and is_floor[row]):
         return None
     return price_bound(int(value), world.axes.d, slack) if name == "price" else natural_constraint(catalog, row, name)
-
-
-def _turns(world: World, coins: ProductCoins, first: Draft, second: Draft) -> bool:
-    """Tell whether the list that was best is wrong after the change, and some product that then fits stays."""
-    catalog, k = world.shop.catalog, world.axes.k_rec
-    before, after = coins.standing(first.fitting), coins.standing(second.fitting)
-    if not len(after):
-        return False
-    best = preferences.gains(catalog, before, first.constraints, first.priority).best_rows(k)
-    gains = preferences.gains(catalog, after, second.constraints, second.priority)
-    return best[0] not in after or gains.score(best, k) < LEAST_NDCG

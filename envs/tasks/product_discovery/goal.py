@@ -18,7 +18,6 @@ from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.change_of_mind import revising, turn_of_change
 from ecom_rlve.envs.parts.constraints import (
     MOST_ALTERNATIVES,
-    Places,
     natural_constraint,
     price_bound,
     usable_counts,
@@ -43,7 +42,7 @@ from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.tasks.product_discovery import preferences
 from ecom_rlve.envs.tasks.product_discovery.change_of_mind import with_change
 from ecom_rlve.envs.tasks.product_discovery.draft import Draft, looked_through
-from ecom_rlve.envs.tasks.product_discovery.forms import EXCLUSION_SHARE, RANGE_SHARE, RANGED, as_range, exclusion
+from ecom_rlve.envs.tasks.product_discovery.forms import drawn_forms, in_forms
 from ecom_rlve.envs.tasks.product_discovery.opening import opening
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -192,38 +191,28 @@ def _drawn(world: World, rng: Generator, forms: Generator, valued: float, altern
     target = target_among(world.shop, targets, rng, world.split)
     if target is None:
         return None
-    price = int(catalog.column("price").values[target])
-    bound = price_bound(price, axes.d, slack)
     aisle = world.shop.aisle(catalog.category_of(target).name)
     can_buy = buyable(world, aisle)
-    draws = forms.random((axes.m, 5)).tolist()
-    whether, where, *_ = draws[0]
-    if whether < RANGE_SHARE:
-        bound = as_range(aisle, bound, price, all_met(aisle, [bound], can_buy), where)
-    among = all_met(aisle, [bound], can_buy)
+    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
     names, priority = _names_and_priority(list(usable_names(catalog, target, rng)), axes.m - 1, valued)
+    stated = [natural_constraint(catalog, target, name) for name in names]
+    among = all_met(aisle, [bound], can_buy)
     fewest = fewest_fitting(axes)
     enough = fewest + int(breadth * (_MOST_AIMED_AT - fewest + 1))
-
-    def wider(stated: list[Constraint]) -> tuple[tuple[Constraint, ...], Places]:
-        return widened(aisle, stated, among, enough, alternatives)
-
-    stated = [natural_constraint(catalog, target, name) for name in names]
-    # The first wish beside the price is what searches start with, so that few products have to be looked through.
-    varied = [(at, draws[at + 1]) for at in range(1, len(stated))]
-    for at, (whether, where, *_) in varied:
-        if names[at] in RANGED and whether < RANGE_SHARE:
-            stated[at] = as_range(aisle, stated[at], float(catalog.value(target, names[at]) or 0), among, where)
-    excluding = {at: rest for at, (whether, *rest) in varied if stated[at].op is Op.EQ and whether < EXCLUSION_SHARE}
-    if excluding:
-        _, tempting = wider([each for at, each in enumerate(stated) if at not in excluding])
-        for at, rest in excluding.items():
-            own = str(stated[at].value)
-            stated[at] = exclusion(aisle, names[at], own, tempting, np.flatnonzero(among), rest) or stated[at]
-    constraints, fitting = wider(stated)
-    return Draft(
-        (bound, *constraints), aisle.rows[fitting], priority, looked_through(aisle, (bound, *constraints), can_buy)
-    )
+    draws = forms.random((axes.m, 4)).tolist()
+    wanted_forms = drawn_forms([bound, *stated], draws)
+    plain = [each for each, form in zip(stated, wanted_forms[1:], strict=True) if form is not Op.NONE_OF]
+    wider, fitting = widened(aisle, plain, among, enough, alternatives)
+    if any(wanted_forms):
+        # What leaves something out leaves out what would otherwise fit; the wishes beside it only grow from here on.
+        grown = iter(wider)
+        wider = tuple(
+            each if form is Op.NONE_OF else next(grown) for each, form in zip(stated, wanted_forms[1:], strict=True)
+        )
+        bound, *rest = in_forms(aisle, target, [bound, *wider], wanted_forms, fitting, draws)
+        wider, fitting = widened(aisle, rest, all_met(aisle, [bound], can_buy), enough, alternatives)
+    constraints = (bound, *wider)
+    return Draft(constraints, aisle.rows[fitting], priority, looked_through(aisle, constraints, can_buy))
 
 
 def _names_and_priority(usable: list[str], count: int, draw: float) -> tuple[list[str], str]:
