@@ -253,9 +253,9 @@ class SaidFact(BaseModel):
     attribute: str
     """The column that it is about; differs from ``slot`` for ``variant``."""
     op: str
-    """How a product is compared with it: ``eq``, ``any_of``, ``at_most``, ``at_least``."""
-    value: str | float | list[str]
-    """A word, several (``any_of``) or a number in ``unit``; prices are integer cents."""
+    """How a product is compared with it: ``eq``, ``any_of``, ``none_of``, ``at_most``, ``at_least``, ``between``."""
+    value: str | float | list[str] | list[float]
+    """A word, several (``any_of``, ``none_of``), a number in ``unit``, or two (``between``); prices are whole cents."""
     unit: str = ""
 
 
@@ -271,7 +271,7 @@ class SaidAct(BaseModel):
     """One act of the customer's latest message: what was said, never what was left unsaid."""
 
     kind: str
-    """``open``, ``answer``, ``correct`` …"""
+    """``open``, ``answer``, ``revise`` …"""
     items: list[SaidItem] = Field(default_factory=list)
     attributes: list[str] = Field(default_factory=list)
     """What a ``dont_know``, ``no_preference`` or ``correct`` without a value speaks of."""

@@ -24,21 +24,41 @@ class Op(StrEnum):
 
     EQ = "eq"
     ANY_OF = "any_of"
+    NONE_OF = "none_of"
+    """Any known value but these."""
     AT_MOST = "at_most"
     AT_LEAST = "at_least"
+    BETWEEN = "between"
+    """From a number to another, both included."""
 
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
     """``attribute op value``: a condition on one column.
 
-    ``value`` is a canonical word, a tuple of such words (``ANY_OF``) or a number in the column's unit; prices are
-    integer cents, ratings 0 to 5.
+    ``value`` is a canonical word, a tuple of such words (``ANY_OF``, ``NONE_OF``), a number in the column's unit or a
+    pair of numbers, the lower first (``BETWEEN``); prices are integer cents, ratings 0 to 5.
     """
 
     attribute: str
     op: Op
-    value: str | float | tuple[str, ...]
+    value: str | float | tuple[str, ...] | tuple[float, float]
+
+
+def ends(constraint: Constraint) -> tuple[float, float]:
+    """Return the lowest and the highest number that a range allows; raises ``TypeError`` if it is not a range."""
+    value = constraint.value
+    if isinstance(value, tuple) and len(value) == 2:
+        low, high = value
+        if not isinstance(low, str) and not isinstance(high, str):
+            return low, high
+    raise TypeError(f"{Op.BETWEEN} needs a pair of numbers, not {value!r}")
+
+
+def words(constraint: Constraint) -> tuple[str, ...]:
+    """Return the words that a constraint names; empty if it is on a number."""
+    value = constraint.value
+    return tuple(each for each in (value if isinstance(value, tuple) else (value,)) if isinstance(each, str))
 
 
 class Values(Protocol):
@@ -80,14 +100,17 @@ def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.intege
     column = products.column(constraint.attribute)
     values = column.values[rows]
     op, wanted = constraint.op, constraint.value
-    if op is Op.ANY_OF:
-        if not isinstance(wanted, tuple):
-            raise TypeError(f"any_of needs a tuple of values, not {wanted!r}")
-        return np.isin(values, [code for value in wanted if (code := column.encode(value)) is not None])
-    if isinstance(wanted, tuple):
-        raise TypeError(f"{op} takes one value, not {wanted!r}")
+    if op in (Op.ANY_OF, Op.NONE_OF):
+        return _of_several(column, constraint, values)
     if column.vocabulary is not None and op is not Op.EQ:
         raise TypeError(f"{op} compares numbers, and {constraint.attribute} has words")
+    if op is Op.BETWEEN:
+        low, high = ends(constraint)
+        at_least = Constraint(constraint.attribute, Op.AT_LEAST, low)
+        at_most = Constraint(constraint.attribute, Op.AT_MOST, high)
+        return satisfied(products, at_least, rows) & satisfied(products, at_most, rows)
+    if isinstance(wanted, tuple):
+        raise TypeError(f"{op} takes one value, not {wanted!r}")
     bound = column.encode(wanted)
     if bound is None:
         return np.zeros(values.shape, dtype=np.bool_)
@@ -99,6 +122,22 @@ def satisfied(products: Columns, constraint: Constraint, rows: NDArray[np.intege
     if is_floor is not None:
         met = met & ~is_floor[rows]
     return np.asarray(met)
+
+
+def _of_several(column: Comparable, constraint: Constraint, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which values are among those that the constraint names, or which known ones are not."""
+    named, is_exclusion = constraint.value, constraint.op is Op.NONE_OF
+    if not isinstance(named, tuple):
+        raise TypeError(f"{constraint.op} needs a tuple of values, not {named!r}")
+    if is_exclusion and column.vocabulary is None:
+        raise TypeError(f"{constraint.op} compares words, and {constraint.attribute} has numbers")
+    is_named = np.zeros(values.shape, dtype=np.bool_)
+    for value in named:
+        code = column.encode(value)
+        if code is not None:
+            is_named |= values == code
+    # In a coded column the unknown is -1.
+    return (values >= 0) & ~is_named if is_exclusion else is_named
 
 
 def all_satisfied(products: Columns, constraints: Iterable[Constraint], rows: NDArray[Index]) -> NDArray[Index]:

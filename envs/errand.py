@@ -35,7 +35,7 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What the customer wants instead of something that has sold out.
+    """What the customer wants instead: of something that has sold out, or because they have changed their mind.
 
     It is a proposal: nothing changes until :meth:`Intent.apply` is called.
     """
@@ -81,6 +81,24 @@ class Stockout(ABC, Generic[Goal]):
         raise LookupError(f"{intent.errand.about.id} replaces nothing, asked for item {item}")
 
 
+class Revision(ABC, Generic[Goal]):
+    """A change of mind: what the customer revises, drawn with the goal (SPEC §6, Change of mind)."""
+
+    def __init__(self, turn: int, slot: Slot) -> None:
+        self.turn = turn
+        """It falls in the reply to this closed turn of the intent, counted from 1, at the earliest."""
+        self.slot = slot
+        """What is revised. It can be only once it was said."""
+
+    @abstractmethod
+    def change(self, intent: Intent[Goal]) -> Change | None:
+        """Return what the customer wants now; None if what they would revise is no longer wanted."""
+
+    @abstractmethod
+    def turns_after(self, intent: Intent[Goal], change: Change) -> int:
+        """Return how many turns of its own an ideal agent takes at most from the change to its answer."""
+
+
 @dataclass(slots=True)
 class Intent(Generic[Goal]):
     """One drawn errand of an episode: the hidden goal, the world around it, and what the customer can say."""
@@ -99,6 +117,8 @@ class Intent(Generic[Goal]):
     """Returns the first act, given the slots that it tells; None: the first act lists every subject with its facts."""
     stockout: Stockout[Goal] | None = None
     """What may sell out; None if nothing can."""
+    revision: Revision[Goal] | None = None
+    """How the customer changes their mind; None if they do not. It stays after it has fallen."""
     unknown: tuple[SlotKind, ...] = ()
     """Kinds of facts that a question may name but that this customer does not remember."""
     kinds: tuple[SlotKind, ...] = ()

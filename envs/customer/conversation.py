@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ecom_rlve.envs.customer.customer import Customer
-from ecom_rlve.envs.customer.turn import NOTHING_HEARD, ClosedTurn, Heard, Reply
+from ecom_rlve.envs.customer.turn import NOTHING_HEARD, ClosedTurn, Heard, Left, Reply
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind
@@ -77,6 +77,17 @@ class Conversation:
         """Return what the customer wants instead of something that the agent calls sold out; None: nothing changes."""
         return self.current.customer.settles_for(heard)
 
+    def revises(self, turn: ClosedTurn, heard: Heard, left: Left) -> Change | None:
+        """Return what the customer wants after a change of mind in the reply to this turn; None: nothing changes.
+
+        Every other errand that is not closed keeps the turns that it adds to the conversation.
+        """
+        if turn.answer is not None and turn.answer.done:
+            return None
+        closed = sum(begun.verdict is not None for begun in self.begun)
+        kept = self.current.intent.world.axes.t_max * (len(self.intents) - closed - 1)
+        return self.current.customer.revises(heard, Left(left.if_counted - kept, left.if_excused - kept))
+
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the customer's reaction in the current intent, followed by a change of topic if there is one."""
         if turn.answer is not None and turn.answer.done:
@@ -84,7 +95,9 @@ class Conversation:
         begun = self.current
         reply = begun.customer.reply(self._own(turn), heard, change)
         is_last = len(self.begun) == len(self.intents)
-        if reply.leaves or is_last or not begun.intent.is_interrupted or not reply.acts:
+        # One change at a time: who has just changed their mind interrupts nothing.
+        is_settled = bool(reply.acts) and reply.acts[-1].kind is not ActKind.REVISE
+        if reply.leaves or is_last or not begun.intent.is_interrupted or not is_settled:
             return reply
         begun.intent.is_interrupted = False
         switch = (Act(ActKind.SWITCH, frames=acts_in_bank()["interrupt"]), *_introduced(self._begin()))

@@ -15,8 +15,9 @@ from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
 from ecom_rlve.envs.customer.hearing.reading import InMind, Reading, Topics, read
+from ecom_rlve.envs.customer.mind import Mind
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
-from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
+from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Left, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import QUANTITY, Act, ActKind, Fact, Mention
@@ -40,6 +41,9 @@ class _Draft:
     acts: list[Act] = field(default_factory=list)
     told_new: bool = False
     fell_back: bool = False
+    revision: Act | None = None
+    """It is said after everything else."""
+    revised: tuple[Slot, ...] = ()
     confirmed: bool = False
     named_nothing: bool = False
     is_tiresome: bool = False
@@ -74,6 +78,7 @@ class Customer:
         self._has_clarified = False
         self._stockout_excused = False
         self._reread_excused = False
+        self._mind = Mind(intent)
         self._tired = 0
 
     @property
@@ -113,19 +118,36 @@ class Customer:
         assert missing is not None
         return stockout.settled(self._intent, missing)
 
+    def revises(self, heard: Heard, left: Left) -> Change | None:
+        """Return what the customer wants after a change of mind in the reply to this turn; None: nothing changes."""
+        return self._mind.changed(self._said, heard, left)
+
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
-        """Return the reaction to a closed turn; ``change`` is what :meth:`settles_for` returned, already applied."""
+        """Return the reaction to a closed turn.
+
+        ``change`` is what :meth:`settles_for` or :meth:`revises` returned, already applied.
+        """
         draft = _Draft()
+        self._mind.pass_turn()
+        if change is not None and change.act.kind is ActKind.REVISE:
+            self._revise(change.act, draft)
         if not (turn.message or turn.questions or turn.changed or turn.answer):
             return self._settle(draft, turn)
         if heard.report is not None:
-            self._take_report(heard.report, change, draft)
+            self._take_report(heard.report, None if draft.revision is not None else change, draft)
         self._answer(heard.readings, is_open=heard.report is None and not heard.claims_done, draft=draft)
-        if turn.changed or heard.claims_done:
+        if draft.revision is None and (turn.changed or heard.claims_done):
+            # Who changes their mind does not look at what was done for what they had wanted.
             self._look(self._intent.errand.review(self._intent, turn.answer), turn.changed, draft)
-        if heard.report is not None and not draft.acts:
+        if heard.report is not None and not draft.acts and draft.revision is None:
             draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
+
+    def _revise(self, act: Act, draft: _Draft) -> None:
+        told = {fact for mention in act.mentions for fact in mention.facts}
+        draft.revision = act
+        draft.revised = tuple(slot for slot in self._intent.slots if slot.fact in told)
+        self._said.update(draft.revised)
 
     def unclear(self, message: str, questions: tuple[str, ...]) -> list[str]:
         """Return the texts that ask something but in which the rules find no topic."""
@@ -246,6 +268,8 @@ class Customer:
             elif not about and room:
                 free.append((item, attribute))
                 room -= 1
+        # What is revised is told by the revision.
+        told = [slot for slot in told if slot not in draft.revised]
         draft.told_new = any(slot not in self._said for slot in told)
         if told:
             draft.acts.append(self._tell(told))
@@ -288,6 +312,8 @@ class Customer:
         if unsaid:
             self._described |= items
             draft.acts.append(self._tell(of_items[:count] or unsaid[:1]))
+            return
+        if draft.revision is not None:
             return
         # Who has told everything looks at what was done before they say so: it may be wrong.
         review = self._intent.errand.review(self._intent, None)
@@ -342,19 +368,20 @@ class Customer:
 
     def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
         is_caused = self._is_caused(draft, turn)
+        revision = () if draft.revision is None else (draft.revision,)
         if not draft.acts:
-            return Reply((), is_caused)
+            return Reply(revision, is_caused)
         has_news = draft.told_new or draft.fell_back or draft.confirmed
         self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
         if self._tired >= _PATIENCE:
             return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
-        return Reply(tuple(draft.acts), is_caused, excuses_nothing=_excuses_nothing(draft))
+        return Reply((*draft.acts, *revision), is_caused, excuses_nothing=_excuses_nothing(draft))
 
     def _is_caused(self, draft: _Draft, turn: ClosedTurn) -> bool:
         """Tell whether the turn is the customer's own doing (SPEC §2.3); what it uses up is excused only once."""
         if _excuses_nothing(draft):
             return False
-        if draft.confirmed and turn.changed:
+        if draft.revision is not None or (draft.confirmed and turn.changed):
             return True
         if turn.has_calls:
             is_reread = turn.met_stockout and not self._reread_excused

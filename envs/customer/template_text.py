@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.constraints import words
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.noise import add_noise
 from ecom_rlve.envs.language.persona import draw_persona
@@ -64,8 +65,7 @@ class TemplateVoice:
         rivals: dict[str, tuple[str, ...]] = {}
         for mention in (mention for act in acts for mention in act.mentions):
             for fact in mention.facts:
-                value = fact.constraint.value
-                for word_said in (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ():
+                for word_said in words(fact.constraint):
                     if fact.kind is None or fact.constraint.attribute in ATTRIBUTES:
                         others = shop.words_in_category(self._categories[mention.singular], fact.constraint.attribute)
                     else:

@@ -49,6 +49,15 @@ NOTHING_HEARD = Heard()
 """What is heard in a turn to which the customer does not react."""
 
 
+class Left(NamedTuple):
+    """How many turns the agent will have for an intent after the one that is being closed."""
+
+    if_counted: int
+    """If it uses up the agent's budget."""
+    if_excused: int
+    """If it is the customer's own doing."""
+
+
 class Reply(NamedTuple):
     """What the customer answers; no acts means silence."""
 

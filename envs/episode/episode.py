@@ -11,7 +11,7 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.customer.conversation import Conversation
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.template_text import TemplateVoice
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Understood
+from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, ClosedTurn, Left, Understood
 from ecom_rlve.envs.customer.voice import Spoken, Utterance
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.environment import Environment
@@ -351,7 +351,7 @@ class Episode:
             understood=self._understood,
         )
         heard = talk.hear(closed)
-        change = talk.settles_for(heard)
+        change = talk.settles_for(heard) or talk.revises(closed, heard, self._left())
         if change is not None:
             self.intent.apply(change)
         reply = talk.reply(closed, heard, change)
@@ -363,6 +363,11 @@ class Episode:
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None
+
+    def _left(self) -> Left:
+        """Return how many turns are left after the open one."""
+        in_all = 2 * self.t_max - self.turns - 1
+        return Left(self.turns_left - 1, min(self.t_max - (self.turns - self.customer_caused), in_all))
 
     def _finish(self, termination: Termination, results: list[ToolResult], reason: str | None = None) -> Observation:
         self.done = True

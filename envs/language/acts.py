@@ -30,6 +30,8 @@ class ActKind(StrEnum):
     """Say that all is right, once per intent."""
     CORRECT = "correct"
     """Say that a slot of a wanted item is wrong, with the wanted value if it was said before."""
+    REVISE = "revise"
+    """Change their mind: say the new value of something that they had said."""
     SKIP = "skip"
     """Ask to leave a mistake that was named three times."""
     REJECT = "reject"

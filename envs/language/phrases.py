@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cache, lru_cache
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.catalog.constraints import Op, ends
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank, Forms, Frame, frame
 from ecom_rlve.envs.language.spelling import with_capitals
@@ -45,13 +45,16 @@ _LARGER = {"ml": ("l", 500, 3), "g": ("kg", 500, 3)}
 def spellings(fact: Fact) -> tuple[str, ...]:
     """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
 
+    A range is spelled without what says that it is one: ``$20 and $30``, ``$20 to $30``.
     Raises :class:`ValueError` if a price (in cents) or a quantity is no whole number.
     """
     if fact.spelled:
         return (fact.spelled,)
     value, attribute = fact.constraint.value, fact.constraint.attribute
+    if fact.constraint.op is Op.BETWEEN:
+        return tuple(f"{low} {word} {high}" for word in ("and", "to") for low, high in ranges(fact))
     if isinstance(value, tuple):
-        return (" or ".join(map(with_capitals, value)),)
+        return (" or ".join(with_capitals(str(each)) for each in value),)
     if isinstance(value, str):
         return (with_capitals(value),)
     return _number_spellings(attribute, float(value), fact.unit or _UNITS.get(attribute, ""))
@@ -97,6 +100,25 @@ def _digits(number: Decimal) -> str:
 def counts(quantity: float) -> tuple[str, ...]:
     """Return the spellings of a number of pieces."""
     return _number_spellings("quantity", float(quantity), "")
+
+
+def ranges(fact: Fact) -> tuple[tuple[str, str], ...]:
+    """Return the spellings of a range's ends, both in the same unit, which stands once or twice: ``2``, ``5 kg``."""
+    low, high = ends(fact.constraint)
+    return _range_spellings(
+        fact.constraint.attribute, low, high, fact.unit or _UNITS.get(fact.constraint.attribute, "")
+    )
+
+
+@lru_cache(maxsize=1 << 12)
+def _range_spellings(attribute: str, low: float, high: float, unit: str) -> tuple[tuple[str, str], ...]:
+    found: list[tuple[str, str]] = []
+    numbers = (_number_spellings(attribute, float(each), unit) for each in (low, high))
+    for least, most in zip(*numbers, strict=False):
+        number, *rest = least.split(" ", 1)
+        short = number if rest and most.endswith(f" {rest[0]}") else least
+        found += ((each, most) for each in dict.fromkeys((short, least)))
+    return tuple(found)
 
 
 def limit_of(fact: Fact) -> str:

@@ -8,6 +8,7 @@ from functools import cache
 
 from numpy.random import Generator
 
+from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.language.acts import Fact, Mention
 from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place
 from ecom_rlve.envs.language.noise import NEGATION
@@ -20,6 +21,7 @@ from ecom_rlve.envs.language.phrases import (
     is_exact,
     label_of,
     limit_of,
+    ranges,
     spellings,
 )
 from ecom_rlve.envs.language.spelling import american
@@ -104,10 +106,12 @@ class Speaker:
         places = {"label": self.spelt(label), "item": definite(of)}
         if "limit" in chosen.places:
             places["limit"] = limit_of(fact)
+        elif "low" in chosen.places:
+            places["low"], places["high"] = self.draws.pick(ranges(fact))
         elif "bound" in chosen.places:
             places["bound"] = self.bounded(fact)
         else:
-            places["value"] = self.draws.pick(spellings(fact))
+            places["value"] = self.draws.pick(_after_between(fact) or spellings(fact))
         text = self.filled(chosen, places, is_many=of is not None and of.is_many)
         if is_exact(fact):
             self.protected.append(text)
@@ -121,7 +125,9 @@ class Speaker:
     def bounded(self, fact: Fact) -> str:
         """Return a value with its direction: "at most 3 kg"."""
         chosen = self.draws.pick(bounds_of(fact, self.bank))
-        text = self.filled(chosen, {"value": self.draws.pick(spellings(fact)), "limit": limit_of(fact)})
+        text = self.filled(
+            chosen, {"value": self.draws.pick(_after_between(fact) or spellings(fact)), "limit": limit_of(fact)}
+        )
         if is_exact(fact):
             self.protected.append(text)
         return text
@@ -175,6 +181,11 @@ def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
 
 def _lowered(piece: str, *, is_first: bool) -> str:
     return _SENTENCE_START.sub(lambda found: found[0].lower() if found.start() or is_first else found[0], piece)
+
+
+def _after_between(fact: Fact) -> tuple[str, ...]:
+    """Return a range as it stands after "between"; nothing for other facts."""
+    return tuple(f"{low} and {high}" for low, high in ranges(fact)) if fact.constraint.op is Op.BETWEEN else ()
 
 
 def _has_label(fact: Fact) -> bool:

@@ -71,6 +71,7 @@ class _Tables(NamedTuple):
 
 _ANSWER = _Tables("answer_fact", "answer_item", "answer_bare", "answer_count", "circumstances")
 _WISH = _Tables("", "wish_item", "wish_bare", "answer_count", "circumstances")
+_REVISE = _Tables("revise_fact", "revise_item", "revise_bare", "revise_count", "circumstances")
 _CORRECT = _Tables("correct_fact", "correct_item", "correct_bare", "correct_count", "correct_circumstances")
 
 
@@ -136,6 +137,12 @@ def _corrected(tables: _Tables, speaker: Speaker, act: Act) -> str:
     return " ".join(sentences)
 
 
+def _revised(speaker: Speaker, act: Act) -> str:
+    if not any(mention.facts for mention in act.mentions):
+        raise ValueError("a change of mind needs a fact: what is wanted now must be said")
+    return " ".join(sentence for mention in act.mentions for sentence in _told(speaker, mention, _REVISE))
+
+
 def _stockout_fallback(speaker: Speaker, act: Act) -> str:
     if act.title:
         speaker.protected.append(act.title)
@@ -177,6 +184,7 @@ _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.DONT_KNOW: _about_things("dont_know"),
     ActKind.NO_PREFERENCE: _about_things("no_preference"),
     ActKind.CORRECT: partial(_corrected, _CORRECT),
+    ActKind.REVISE: _revised,
     ActKind.STOCKOUT_FALLBACK: _stockout_fallback,
     ActKind.NOTHING_LEFT: _fixed("nothing_left"),
     ActKind.CONFIRM: _fixed("confirm"),

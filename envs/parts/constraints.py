@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met
+from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met, ends, words
 from ecom_rlve.envs.world.shop import Shop
 
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
@@ -133,6 +133,12 @@ def natural_constraint(catalog: Catalog, row: int, name: str) -> Constraint:
     return Constraint(name, Op.AT_MOST if is_most else Op.AT_LEAST, sayable(name, value, up=is_most))
 
 
+def natural_bound(name: str, range_: tuple[float, float]) -> Constraint:
+    """Return the side of a range that a shopper minds, and that searches filter by."""
+    low, high = range_
+    return Constraint(name, Op.AT_MOST, high) if _is_at_most(name) else Constraint(name, Op.AT_LEAST, low)
+
+
 def sayable(name: str, value: float, *, up: bool) -> float:
     """Return the number rounded to one that is easily said: tenths of a star, whole days, else two significant digits.
 
@@ -153,10 +159,11 @@ def widened(
 ) -> tuple[tuple[Constraint, ...], Places]:
     """Widen constraints until ``enough`` products meet them or no further one can; return them and who meets them.
 
-    Only products with ``among`` true count. The nearest product is let in, one after another: bounds move to it, and
-    equalities get up to so many ``alternatives``: "A or B". The distance is 1 for each word that must be added, and for
-    each bound the share of the products' range by which it must move. Ties go to the earlier product. A scan of the
-    columns is cheap, so distances are computed only if too few products meet the constraints as they are.
+    Only products with ``among`` true count. The nearest product is let in, one after another: bounds move to it, ranges
+    on the side on which it lies, equalities get up to so many ``alternatives`` ("A or B"), and exclusions lose words
+    until one is left. The distance is 1 for each word that must be added or taken away, and for each bound the share of
+    the products' range by which it must move. Ties go to the earlier product. A scan of the columns is cheap, so
+    distances are computed only if too few products meet the constraints as they are.
     """
     stated, places = list(constraints), np.flatnonzero(among)
     if len(places) > _FEW:
@@ -202,26 +209,43 @@ class _Side:
         numbers = values.astype(np.float64)
         is_known = ~np.isnan(numbers)
         spread = float(np.ptp(numbers[is_known])) if is_known.any() else 0.0
-        worst = np.inf if constraint.op is Op.AT_MOST else -np.inf
+        worst = -np.inf if constraint.op is Op.AT_LEAST else np.inf
         return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0, alternatives)
 
     def costs(self, constraint: Constraint) -> NDArray[np.float64]:
         """Return the cost of letting each product in: 0 if it meets the constraint, infinite if it cannot be let in."""
-        value = constraint.value
-        if isinstance(value, int | float):
-            beyond = self.values - value if constraint.op is Op.AT_MOST else value - self.values
-            return np.maximum(beyond, 0.0) / self.spread
-        held = value if isinstance(value, tuple) else (value,)
-        is_in = np.logical_or.reduce([self.values == self.column.encode(word) for word in held])
-        return np.where(is_in, 0.0, self.strangers if len(held) < self.alternatives else np.inf)
+        if self.column.vocabulary is None:
+            low, high = _limits(constraint)
+            return np.maximum(np.maximum(low - self.values, self.values - high), 0.0) / self.spread
+        named = words(constraint)
+        is_named = np.logical_or.reduce([self.values == self.column.encode(word) for word in named])
+        if constraint.op is Op.NONE_OF:
+            # An exclusion of nothing would be none.
+            return np.where(is_named & (len(named) < 2), np.inf, np.where(is_named, 1.0, self.strangers - 1.0))
+        return np.where(is_named, 0.0, self.strangers if len(named) < self.alternatives else np.inf)
 
     def admitting(self, constraint: Constraint, at: int) -> Constraint:
         """Return the constraint widened so that the product at position ``at`` meets it; its value must be known."""
-        value = self.values.item(at)
+        value, name = self.values.item(at), constraint.attribute
         if self.column.vocabulary is not None:
-            held = constraint.value if isinstance(constraint.value, tuple) else (str(constraint.value),)
-            return Constraint(constraint.attribute, Op.ANY_OF, tuple(sorted((*held, self.column.vocabulary[value]))))
-        return replace(constraint, value=sayable(constraint.attribute, value, up=constraint.op is Op.AT_MOST))
+            word, named = self.column.vocabulary[value], words(constraint)
+            if constraint.op is Op.NONE_OF:
+                return replace(constraint, value=tuple(each for each in named if each != word))
+            return Constraint(name, Op.ANY_OF, tuple(sorted((*named, word))))
+        if constraint.op is Op.BETWEEN:
+            low, high = ends(constraint)
+            if value < low:
+                return replace(constraint, value=(sayable(name, value, up=False), high))
+            return replace(constraint, value=(low, sayable(name, value, up=True)))
+        return replace(constraint, value=sayable(name, value, up=constraint.op is Op.AT_MOST))
+
+
+def _limits(constraint: Constraint) -> tuple[float, float]:
+    """Return the lowest and the highest number that a bound or a range allows."""
+    if constraint.op is Op.BETWEEN:
+        return ends(constraint)
+    assert isinstance(constraint.value, int | float), f"{constraint.op} takes a number"
+    return (-np.inf, constraint.value) if constraint.op is Op.AT_MOST else (constraint.value, np.inf)
 
 
 def _is_at_most(name: str) -> bool:

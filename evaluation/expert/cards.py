@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import inf, isfinite
 from typing import Any
 
 from ecom_rlve.models import SaidFact
@@ -21,6 +22,9 @@ NUMBER_FILTERS: Mapping[str, str] = {
     "battery_life": "battery_life_min",
 }
 """The one filter that searches have for each number beside the price; its ending tells the direction."""
+UNFILTERED = frozenset(("none_of", "between"))
+"""Operators of which filters state nothing, or one side only."""
+_PRICE_FILTERS = ("price_min", "price_max")
 _ALWAYS_SHOWN = frozenset({"brand", "price", "rating", "ship_days"})
 """A card without one of these is of a product of which it is not known, and the unknown fits nothing."""
 _CENTS = 100
@@ -36,17 +40,28 @@ def meets(card: Card, fact: SaidFact, *, is_whole: bool = False) -> bool | None:
     shown = card.get(fact.attribute)
     if shown is None:
         return False if is_whole or fact.attribute in _ALWAYS_SHOWN else None
-    if isinstance(fact.value, list):
-        return shown in fact.value
-    if isinstance(fact.value, str):
-        if str(shown).endswith(_CUT) and fact.value.startswith(str(shown)[:-1]):
+    if words := words_named(fact):
+        if str(shown).endswith(_CUT) and any(word.startswith(str(shown)[:-1]) for word in words):
             return None
-        return bool(shown == fact.value)
+        return (shown in words) is (fact.op != "none_of")
     # Prices are said in cents and shown in the catalog's currency.
     number = round(shown * _CENTS) if fact.attribute == "price" else shown
-    if fact.op == "at_most":
-        return bool(number <= fact.value)
-    return bool(number >= fact.value if fact.op == "at_least" else number == fact.value)
+    low, high = limits(fact)
+    return bool(low <= number <= high)
+
+
+def words_named(fact: SaidFact) -> list[str]:
+    """Return the words that a fact names; empty if it is about a number."""
+    value = fact.value
+    return [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+
+
+def limits(fact: SaidFact) -> tuple[float, float]:
+    """Return the least and the greatest number that a fact allows; infinite where there is none."""
+    value = fact.value
+    low, high = value if isinstance(value, list) else (value, value)
+    least = -inf if fact.op == "at_most" else float(low)
+    return least, inf if fact.op == "at_least" else float(high)
 
 
 def contradicts(card: Card, facts: Iterable[SaidFact], *, is_whole: bool = False) -> bool:
@@ -68,19 +83,18 @@ def is_titled(card: Card, title: str) -> bool:
 def filters_of(facts: Iterable[SaidFact]) -> Filters:
     """Return the filters that leave out no product that meets the facts, as narrow as a search can have them.
 
-    "A or B" is no filter, and of a number that must be met exactly searches can state one side only, but for a price.
+    Neither "A or B" nor an exclusion is a filter, and of a number that must be met exactly or lie in a range searches
+    can state one side only, but for a price.
     """
     filters: Filters = {}
     for fact in facts:
         if isinstance(fact.value, str):
             filters[fact.attribute] = fact.value
-        elif fact.attribute == "price":
-            amount = float(fact.value) / _CENTS if not isinstance(fact.value, list) else 0.0
-            filters |= {name: amount for name in ("price_min", "price_max") if _says(fact.op, name)}
-        elif not isinstance(fact.value, list):
-            name = NUMBER_FILTERS.get(fact.attribute, "")
-            if name and _says(fact.op, name):
-                filters[name] = fact.value
+        elif not words_named(fact):
+            scale = _CENTS if fact.attribute == "price" else 1
+            names = _PRICE_FILTERS if fact.attribute == "price" else (NUMBER_FILTERS.get(fact.attribute, ""),)
+            for end, limit in zip(("_min", "_max"), limits(fact), strict=True):
+                filters |= {name: limit / scale for name in names if name.endswith(end) and isfinite(limit)}
     return filters
 
 
@@ -91,11 +105,6 @@ def words_of(facts: Iterable[SaidFact]) -> str:
         for fact in facts
         if not isinstance(fact.value, list) and fact.attribute != "price"
     )
-
-
-def _says(op: str, name: str) -> bool:
-    """Tell whether a filter is a part of what an operator says."""
-    return op == "eq" or name.endswith({"at_most": "_max", "at_least": "_min"}.get(op, ""))
 
 
 def passes(card: Card, filters: Filters) -> bool:

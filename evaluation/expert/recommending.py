@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from itertools import zip_longest
 from typing import Any
 
-from ecom_rlve.evaluation.expert.cards import Card, Filters, contradicts, filters_of, unproved
+from ecom_rlve.evaluation.expert.cards import UNFILTERED, Card, Filters, contradicts, filters_of, unproved, words_named
 from ecom_rlve.evaluation.expert.heard import HeardItem
 from ecom_rlve.evaluation.expert.interview import FACTS_PER_TURN, Topic
 from ecom_rlve.evaluation.expert.scripted import Move, ScriptedExpert, Sent
@@ -117,11 +117,12 @@ class RecommendingExpert(ScriptedExpert):
         search = self._shelf.search(filters)
         return [] if search.looked else [search]
 
-    def _fitting(self, facts: Collection[SaidFact]) -> list[Card]:
+    def _fitting(self, facts: Collection[SaidFact], *, believes: bool = False) -> list[Card]:
         """Return the cards of what meets the facts and can be bought, as far as this agent minds.
 
-        What a card has no room to show is believed of what a search with that filter has found; what was seen before,
-        and not by searches that have shown everything, has sold out since.
+        Who ``believes`` counts what may meet a fact that neither its card shows nor a search could ask for. What a card
+        has no room to show is believed of what a search with that filter has found; what was seen before, and not by
+        searches that have shown everything, has sold out since.
         """
         searches = self._searches()
         found = {product_id for search in searches for product_id in search.seen}
@@ -132,14 +133,17 @@ class RecommendingExpert(ScriptedExpert):
             is_gone = not card["in_stock"] or (is_all and product_id not in found)
             if contradicts(card, facts, is_whole=is_whole) or (is_gone and self._skill.minds_stock):
                 continue
-            if is_whole or all(self._is_backed(product_id, fact) for fact in unproved(card, facts)):
+            open_facts = [fact for fact in unproved(card, facts) if not (believes and fact.op in UNFILTERED)]
+            if is_whole or all(self._is_backed(product_id, fact) for fact in open_facts):
                 fitting.append(card)
         return fitting
 
     def _is_backed(self, product_id: str, fact: SaidFact) -> bool:
         """Tell whether a search has found a product by a filter that says as much as a fact."""
+        if fact.op in UNFILTERED:
+            return False
         stated = filters_of([fact]).items()
-        values = fact.value if isinstance(fact.value, list) else []
+        values = words_named(fact) if isinstance(fact.value, list) else []
         return any(
             product_id in search.seen
             and (search.filters.get(fact.attribute) in values if values else stated <= search.filters.items())

@@ -233,6 +233,13 @@ _DESPAIRS = pattern(
     """
 )
 
+REVISING = pattern(
+    r"""
+    actually  chang(?:e|ed|ing) (?:my mind|of plan|of mind|that)  second thoughts?  (?:up)?on reflection  reconsidered
+    rather  after all
+    """
+)
+
 _K = ActKind
 ALLOWED_BY: tuple[tuple[str, re.Pattern[str], frozenset[ActKind]], ...] = (
     ("blames what was done", _BLAME, frozenset((_K.CORRECT, _K.REJECT, _K.SKIP, _K.STILL_THERE, _K.GIVE_UP))),
@@ -254,6 +261,7 @@ REQUIRED: Mapping[ActKind, tuple[str, re.Pattern[str]]] = {
     _K.NOTHING_LEFT: ("say that you have told everything", ALL_TOLD),
     _K.CONFIRM: ("say that it is right", APPROVE),
     _K.REJECT: ("say that something is not right", DISAPPROVE),
+    _K.REVISE: ("say that you have changed your mind", REVISING),
     _K.CONTINUE: ("only let them go on", LISTENING),
     _K.SKIP: ("ask to move on", MOVING_ON),
     _K.CLARIFY: ("ask which one they mean", WHICH_ONE),

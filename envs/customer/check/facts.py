@@ -174,7 +174,7 @@ class FactFinder:
         places = []
         for start, end, candidates in sorted(spans):
             op: Op | None = Op.EQ
-            if self.wanted[candidates[0]].shape != "word":
+            if self.wanted[candidates[0]].shape not in ("word", "phrase"):
                 bounds = sheet.bounds(start, end)
                 op = bounds.op
                 for span in bounds.spans:
@@ -217,7 +217,7 @@ class FactFinder:
 
     def _is_bounded(self, at: int, op: Op | None) -> bool:
         wanted = self.wanted[at]
-        if wanted.shape == "word" or wanted.fact.spelled:
+        if wanted.shape in ("word", "phrase") or wanted.fact.spelled:
             return op is Op.EQ
         return op is wanted.fact.constraint.op
 

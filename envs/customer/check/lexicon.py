@@ -187,6 +187,7 @@ def sentences_of(kind: ActKind) -> tuple[str, ...]:
             templates.CORRECT_CIRCUMSTANCES,
             templates.REFUSE,
         ),
+        ActKind.REVISE: (templates.REVISE_ITEM, templates.REVISE_BARE, templates.REVISE_COUNT),
         ActKind.STOCKOUT_FALLBACK: (templates.TAKE_TITLE, templates.TAKE_VARIANT, templates.LEAVE_OUT),
         ActKind.DONT_KNOW: (templates.DONT_KNOW,),
         ActKind.NO_PREFERENCE: (templates.NO_PREFERENCE,),

@@ -10,11 +10,11 @@ from itertools import permutations
 from rapidfuzz.distance import OSA
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.catalog.constraints import Op, words
 from ecom_rlve.envs.customer.check.lexicon import names_of_fact, names_of_kind
 from ecom_rlve.envs.customer.check.sheet import folded, phrases_in
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.phrases import LABELS, spellings
+from ecom_rlve.envs.language.phrases import LABELS, excluding_words, spellings
 
 NAMES = frozenset(label.casefold() for label in LABELS.values())
 """What facts are called. A name may also be a value: "price", if the price matters most."""
@@ -34,14 +34,17 @@ class Wanted:
     spelled: tuple[str, ...]
     """Its spellings, folded, longest first."""
     shape: str
-    """What the value looks like: ``word``, ``count``, ``need``, or for numbers the unit, ``$``, ``day`` or ``number``.
-    Only facts of one shape can be mistaken for each other."""
+    """What the value looks like: ``word``, ``phrase`` (a range or an exclusion, said with the words that make it one),
+    ``count``, ``need``, or for numbers the unit, ``$``, ``day`` or ``number``. Only facts of one shape can be mistaken
+    for each other."""
 
     @property
     def exactly(self) -> str:
         """The value as it may stand in a text, with its direction: ``at most $30.00``."""
         said, op = spellings(self.fact)[0], self.fact.constraint.op
-        if self.shape in ("word", "count", "need") or self.fact.spelled:
+        if op is Op.NONE_OF:
+            return f"anything but {said}"
+        if self.shape in ("word", "phrase", "count", "need") or self.fact.spelled:
             return said
         return {Op.AT_MOST: "at most ", Op.AT_LEAST: "at least "}.get(op, "") + said
 
@@ -71,12 +74,14 @@ def wanted_of(mentions: Sequence[Mention]) -> tuple[Wanted, ...]:
 
 def _wanted(thing: str, fact: Fact) -> Wanted:
     shape = shape_of(fact)
-    if isinstance(fact.constraint.value, tuple) and not fact.spelled:
-        values = [folded(value) for value in fact.constraint.value]
+    if named := words(fact.constraint) if isinstance(fact.constraint.value, tuple) and not fact.spelled else ():
+        values = [folded(value) for value in named]
         orders = permutations(values) if len(values) <= 3 else [tuple(values)]
         spelled = [" or ".join(order) for order in orders]
     else:
         spelled = [folded(text) for text in spellings(fact)]
+    if fact.constraint.op is Op.NONE_OF:
+        spelled = [f"{excluding} {text}" for excluding in excluding_words(fact) for text in spelled]
     if shape == "word":
         spelled += [text.replace("-", " ") for text in spelled] + [text.replace(" ", "-") for text in spelled]
         spelled += [text.replace(*pair) for text in spelled for way in _SPELLED_OTHERWISE for pair in (way, way[::-1])]
@@ -90,6 +95,8 @@ def shape_of(fact: Fact) -> str:
         return "count"
     if fact.slot == "need":
         return "need"
+    if fact.constraint.op in (Op.NONE_OF, Op.BETWEEN):
+        return "phrase"
     if not fact.spelled and isinstance(value, str | tuple):
         return "word"
     said = spellings(fact)[0]
@@ -119,7 +126,7 @@ def rivals_of(wanted: Wanted, alike: Sequence[Fact]) -> tuple[tuple[str, ...], t
     Either may be empty.
     """
     kind = wanted.fact.kind
-    if wanted.shape in ("word", "count", "need"):
+    if wanted.shape in ("word", "phrase", "count", "need"):
         labels = _other_labels(wanted, alike) if wanted.shape == "word" else ()
         # A value that is the name of a fact ("price") must come with words of its kind: those for what matters most.
         return labels, tuple(sorted(names_of_kind(kind))) if kind and NAMES.intersection(wanted.spelled) else ()

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from ecom_rlve.catalog.constraints import Constraint
 from ecom_rlve.envs.about import About
 from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.errand import Errand, Intent, Stockout, Subject
+from ecom_rlve.envs.errand import Errand, Intent, Revision, Stockout, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
+from ecom_rlve.envs.parts.change_of_mind import turn_of_change
 from ecom_rlve.envs.parts.scores import unit_f1
 from ecom_rlve.envs.parts.solving import search_showing
 from ecom_rlve.envs.scenario import Scenario, single
+from ecom_rlve.envs.tasks.cart.change_of_mind import draw_revision
+from ecom_rlve.envs.tasks.cart.filling import calls_to_fill
 from ecom_rlve.envs.tasks.cart.goal import (
     REDRAWS,
     CartGoal,
@@ -56,7 +59,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
     about = About(
         id="CART",
         title="Cart building",
-        version="3",
+        version="4",
         called="my cart",
         tool_names=(
             "catalog_search",
@@ -69,7 +72,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
             "ask_user",
         ),
         answer=Answer,
-        axes=("p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool"),
+        axes=("p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "p_switch", "top_k", "b_tool"),
         candidates=lambda axes: candidates(items_at(axes.d)),
         needs="leaf categories with six products that what is known of them tells apart",
     )
@@ -83,24 +86,20 @@ class CartEnvironment(Environment, Errand[CartGoal]):
 
     def draw(self, world: World, streams: Streams) -> Scenario:
         shop = world.shop
-        drawn, items, stockout, redraws = _drawn(world, streams)
+        drawn, items, slots, stockout, revision, redraws = _drawn(world, streams)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
         world.draw_history = lambda: history_of(shop, streams.stream("history"), targets, world.axes.d)
-        slots = [
-            Slot(item, fact)
-            for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
-            for fact in item_facts(wanted, description)
-        ]
         kinds = [shop.catalog.category_of(row) for row, _ in drawn]
         intent = Intent(
             self,
             goal=CartGoal(items),
             world=world,
             subjects=tuple(Subject(kind.singular, kind.plural, kind.name) for kind in kinds),
-            slots=tuple(slots),
+            slots=slots,
             streams=streams,
             opening=opening,
             stockout=stockout,
+            revision=revision,
             redraws=redraws,
         )
         return single(intent)
@@ -148,11 +147,10 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         ]
         if calls:
             return {"tool_calls": calls[:most]}
-        held = {line.row for line in world.cart}
-        adds = [_add_call(world, item) for item in items if item.row not in held]
-        if len(adds) > most:
-            return {"tool_calls": adds[:most]}
-        return {"tool_calls": adds, "answer": {"done": True}}
+        calls = list(calls_to_fill(world, items))
+        if len(calls) > most:
+            return {"tool_calls": calls[:most]}
+        return {"tool_calls": calls, "answer": {"done": True}}
 
     def goal_json(self, intent: Intent[CartGoal]) -> dict[str, Any]:
         ids = intent.world.shop.catalog.ids
@@ -169,16 +167,34 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         }
 
 
-def _drawn(world: World, streams: Streams) -> tuple[_Described, tuple[WantedItem, ...], Stockout[CartGoal], int]:
-    """Return products with their descriptions, what is wanted of them, what sells out, and the number of redraws."""
+class _Drawn(NamedTuple):
+    described: _Described
+    items: tuple[WantedItem, ...]
+    slots: tuple[Slot, ...]
+    stockout: Stockout[CartGoal]
+    revision: Revision[CartGoal] | None
+    redraws: int
+
+
+def _drawn(world: World, streams: Streams) -> _Drawn:
+    """Return products with their descriptions, what is wanted of them, what of it changes, and what sells out."""
     rng, count, redraws = streams.stream("products"), items_at(world.axes.d), 0
+    turn = turn_of_change(world, ENVIRONMENT.about.id)
     while True:
         drawn, failed = draw_products(world.shop, count, rng, world.split, world.axes.d)
         items = draw_wishes(world, [row for row, _ in drawn])
         stockout = draw_stockout(world, items, streams.stream("stockout plan"))
         redraws += failed
-        if stockout is not None:
-            return drawn, items, stockout, redraws
+        slots = tuple(
+            Slot(item, fact)
+            for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
+            for fact in item_facts(wanted, description)
+        )
+        revision = None
+        if stockout is not None and turn is not None:
+            revision = draw_revision(world, items, slots, stockout, turn, streams.stream("revision"))
+        if stockout is not None and (revision is not None or turn is None):
+            return _Drawn(drawn, items, slots, stockout, revision, redraws)
         redraws += 1
         if redraws > REDRAWS:
             raise GenerationError(
@@ -202,13 +218,6 @@ def _units(intent: Intent[CartGoal]) -> tuple[dict[tuple[int, str], int], dict[t
         else:
             given[(line.row, "" if line.row in is_free else line.variant.id)] += line.quantity
     return wanted, dict(given)
-
-
-def _add_call(world: World, item: WantedItem) -> dict[str, Any]:
-    args: dict[str, Any] = {"product_id": world.shop.catalog.ids[item.row], "quantity": item.quantity}
-    if item.variant is not None:
-        args["variant_id"] = item.variant.id
-    return {"name": "cart_add", "args": args}
 
 
 ENVIRONMENT = CartEnvironment()

@@ -34,7 +34,7 @@ class JourneyEnvironment(Environment):
     about = About(
         id="JOURNEY",
         title="Multi-intent journey",
-        version="3",
+        version="4",
         called="the rest",
         tool_names=tuple(TOOLS),
         answer=JourneyAnswer,

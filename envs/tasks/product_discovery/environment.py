@@ -21,6 +21,7 @@ from ecom_rlve.envs.parts.recommendation import (
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.product_discovery import preferences
+from ecom_rlve.envs.tasks.product_discovery.draft import LEAST_NDCG
 from ecom_rlve.envs.tasks.product_discovery.goal import DiscoveryGoal, highest_difficulty, intent_in
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -28,7 +29,8 @@ from ecom_rlve.streams import Streams
 
 _BRIEF = (
     "The customer is looking for one kind of product. They have {m} wishes about it, and one thing that matters most "
-    "to them: price, rating, delivery time or brand. They may leave out details; ask for what you need to know. "
+    "to them: price, rating, delivery time or brand. They may leave out details; ask for what you need to know. They "
+    "may change their mind about a wish: what they said last counts. "
     "Recommend up to {k} products that fulfil all wishes and are in stock, best first. Of the four things those that a "
     "wish is about count: what matters most weighs 0.7, the others share 0.3 equally. A price is worth 0 at the "
     "customer's limit and 1 at nothing, a rating 0 at the limit and 1 at five stars, a delivery time 0 at the limit "
@@ -43,11 +45,11 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     about = About(
         id="PD",
         title="Product discovery",
-        version="3",
+        version="4",
         called="my search",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,
-        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool", "k_rec"),
+        axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "p_switch", "top_k", "b_tool", "k_rec"),
         needs="200 products of which two properties are known, in leaf categories with eight products or more",
     )
 
@@ -80,7 +82,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
             - Fraction(10, 100) * ranking.out_of_stock
         )
         is_first_fitting = first is not None and fits(intent, first)
-        return r_task, is_first_fitting and ranking.ndcg >= Fraction(90, 100)
+        return r_task, is_first_fitting and ranking.ndcg >= LEAST_NDCG
 
     def goal_json(self, intent: Intent[DiscoveryGoal]) -> dict[str, Any]:
         goal = intent.goal

@@ -9,11 +9,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.row_set import RowSet
-from ecom_rlve.catalog.constraints import Constraint, all_met
+from ecom_rlve.catalog.constraints import Constraint, Op, all_met
 from ecom_rlve.envs.difficulty import axes_of
-from ecom_rlve.envs.errand import Errand, Intent, Subject
+from ecom_rlve.envs.errand import Change, Errand, Intent, Revision, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Fact
+from ecom_rlve.envs.parts.change_of_mind import revising, turn_of_change
 from ecom_rlve.envs.parts.constraints import (
     MOST_ALTERNATIVES,
     natural_constraint,
@@ -36,7 +38,11 @@ from ecom_rlve.envs.parts.recommendation import (
     target_among,
     targets_in,
 )
+from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.tasks.product_discovery import preferences
+from ecom_rlve.envs.tasks.product_discovery.change_of_mind import with_change
+from ecom_rlve.envs.tasks.product_discovery.draft import Draft, looked_through
+from ecom_rlve.envs.tasks.product_discovery.forms import drawn_forms, in_forms
 from ecom_rlve.envs.tasks.product_discovery.opening import opening
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
@@ -53,6 +59,8 @@ _ROOM_PER_CONSTRAINT = 4
 """Products that a category must have for each constraint, so that some of them are alike in all."""
 _LEAST_TARGETS = 200
 """Target products that a catalog must have at a difficulty to serve it."""
+_TURNS_AFTER = 3
+"""Turns from a change of mind to the answer: two of searching, as before it, and the answer's."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,24 +80,50 @@ class DiscoveryGoal:
 
 def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
     """Draw an intent in a world, with a target of the world's split."""
-    shop = world.shop
-    constraints, acceptable, priority, redraws = _draw_constraints(world, streams)
-    kind = shop.catalog.category_of(int(acceptable[0]))
-    stockout, fitting = shelf_stockout(world, kind.name, acceptable)
-    wanted = preferences.gains(shop.catalog, fitting, constraints, priority).best_rows(1)[0]
-    facts = (*facts_of(constraints), preferences.priority_fact(priority))
+    turn = turn_of_change(world, errand.about.id)
+    draft, redraws = _draw_constraints(world, streams, is_revised=turn is not None)
+    kind = world.shop.catalog.category_of(int(draft.fitting[0]))
+    stockout, _ = shelf_stockout(world, kind.name, draft.fitting)
+    facts = (*facts_of(draft.constraints), preferences.priority_fact(draft.priority))
+    slots = tuple(Slot(0, fact) for fact in facts)
+    revision = None
+    if turn is not None and draft.revised is not None:
+        at, second = draft.revised
+        (fact,) = facts_of([second.constraints[at]])
+        revision = WishRevision(turn, slots[at], fact, _goal(world, kind.name, second, stockout))
     world.full_cards = True
     return Intent(
         errand,
-        goal=DiscoveryGoal(kind.name, constraints, priority, fitting, wanted),
+        goal=_goal(world, kind.name, draft, stockout),
         world=world,
         subjects=(Subject(kind.singular, kind.plural, kind.name),),
-        slots=tuple(Slot(0, fact) for fact in facts),
+        slots=slots,
         streams=streams,
         opening=opening,
         stockout=stockout,
+        revision=revision,
         redraws=redraws,
     )
+
+
+class WishRevision(Revision[DiscoveryGoal]):
+    """The customer has another wish in the place of one that they had said."""
+
+    def __init__(self, turn: int, slot: Slot, fact: Fact, goal: DiscoveryGoal) -> None:
+        super().__init__(turn, slot)
+        self._fact, self.goal = fact, goal
+
+    def change(self, intent: Intent[DiscoveryGoal]) -> Change | None:
+        return revising(intent, self.slot, self._fact, self.goal)
+
+    def turns_after(self, intent: Intent[DiscoveryGoal], change: Change) -> int:  # noqa: ARG002 - every implementation gets them, this one needs neither
+        return _TURNS_AFTER
+
+
+def _goal(world: World, category: str, draft: Draft, stockout: ShelfStockout) -> DiscoveryGoal:
+    fitting = stockout.coins.standing(draft.fitting)
+    gains = preferences.gains(world.shop.catalog, fitting, draft.constraints, draft.priority)
+    return DiscoveryGoal(category, draft.constraints, draft.priority, fitting, gains.best_rows(1)[0])
 
 
 def highest_difficulty(shop: Shop) -> int:
@@ -112,46 +146,44 @@ def _targets(shop: Shop, m: int) -> RowSet:
     return targets_in(shop, usable_counts(shop), m, _are_roomy(shop, m))
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Draft:
-    constraints: tuple[Constraint, ...]
-    fitting: Rows
-    priority: str
+def _draw_constraints(world: World, streams: Streams, *, is_revised: bool) -> tuple[Draft, int]:
+    """Return constraints that enough products meet, one of which does not sell out, and the number of redraws.
 
-
-def _draw_constraints(world: World, streams: Streams) -> tuple[tuple[Constraint, ...], Rows, str, int]:
-    """Return constraints that enough products meet, these products, the top priority, and the number of redraws.
-
-    One of the products does not sell out.
+    If ``is_revised``, what the customer wants after a change of mind is drawn with them.
     """
     axes, fewest, most = world.axes, fewest_fitting(world.axes), most_fitting(world.axes)
-    spare: _Draft | None = None
+    spare: Draft | None = None
     too_many = 0
     # Drawn once: draws that are given up sooner would make some priorities rarer than others.
     valued = float(streams.stream("priority").random())
     for attempt in range(REDRAWS + 1):
         alternatives = MOST_ALTERNATIVES + (attempt >= _FIRST_DRAWS)
-        draft = _drawn(world, streams.stream("wishes", attempt), valued, alternatives)
+        rng, forms = streams.stream("wishes", attempt), streams.stream("forms", attempt)
+        draft = _drawn(world, rng, forms, valued, alternatives)
         if draft is None or len(draft.fitting) < fewest or not one_stays(world, draft.fitting):
             continue
-        if len(draft.fitting) <= most:
-            return draft.constraints, draft.fitting, draft.priority, attempt
+        if is_revised:
+            draft = with_change(world, draft, streams.stream("revision", attempt), alternatives)
+            if draft is None:
+                continue
+        if draft.looked_through <= most:
+            return draft, attempt
         too_many += 1
-        spare = draft if spare is None or len(draft.fitting) < len(spare.fitting) else spare
+        spare = draft if spare is None or draft.looked_through < spare.looked_through else spare
         if too_many == PATIENCE:
-            return spare.constraints, spare.fitting, spare.priority, attempt
+            return spare, attempt
     if spare is not None:
-        return spare.constraints, spare.fitting, spare.priority, REDRAWS
+        return spare, REDRAWS
     raise GenerationError(
         f"no {axes.m} constraints that {fewest} products meet were found in split {world.split!r} after "
         f"{REDRAWS} redraws; use another seed or a larger catalog"
     )
 
 
-def _drawn(world: World, rng: Generator, valued: float, alternatives: int) -> _Draft | None:
+def _drawn(world: World, rng: Generator, forms: Generator, valued: float, alternatives: int) -> Draft | None:
     """Return the constraints of one draw and the products that meet them; None if no target was found.
 
-    ``valued`` in [0, 1) chooses the top priority.
+    ``valued`` in [0, 1) chooses the top priority; ``forms`` decides which wishes are ranges and exclusions.
     """
     catalog, axes = world.shop.catalog, world.axes
     targets = world.shop.derive(_targets, axes.m)
@@ -159,15 +191,28 @@ def _drawn(world: World, rng: Generator, valued: float, alternatives: int) -> _D
     target = target_among(world.shop, targets, rng, world.split)
     if target is None:
         return None
-    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
     aisle = world.shop.aisle(catalog.category_of(target).name)
-    among = all_met(aisle, [bound], buyable(world, aisle))
+    can_buy = buyable(world, aisle)
+    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
     names, priority = _names_and_priority(list(usable_names(catalog, target, rng)), axes.m - 1, valued)
     stated = [natural_constraint(catalog, target, name) for name in names]
+    among = all_met(aisle, [bound], can_buy)
     fewest = fewest_fitting(axes)
     enough = fewest + int(breadth * (_MOST_AIMED_AT - fewest + 1))
-    wider, fitting = widened(aisle, stated, among, enough, alternatives)
-    return _Draft((bound, *wider), aisle.rows[fitting], priority)
+    draws = forms.random((axes.m, 4)).tolist()
+    wanted_forms = drawn_forms([bound, *stated], draws)
+    plain = [each for each, form in zip(stated, wanted_forms[1:], strict=True) if form is not Op.NONE_OF]
+    wider, fitting = widened(aisle, plain, among, enough, alternatives)
+    if any(wanted_forms):
+        # What leaves something out leaves out what would otherwise fit; the wishes beside it only grow from here on.
+        grown = iter(wider)
+        wider = tuple(
+            each if form is Op.NONE_OF else next(grown) for each, form in zip(stated, wanted_forms[1:], strict=True)
+        )
+        bound, *rest = in_forms(aisle, target, [bound, *wider], wanted_forms, fitting, draws)
+        wider, fitting = widened(aisle, rest, all_met(aisle, [bound], can_buy), enough, alternatives)
+    constraints = (bound, *wider)
+    return Draft(constraints, aisle.rows[fitting], priority, looked_through(aisle, constraints, can_buy))
 
 
 def _names_and_priority(usable: list[str], count: int, draw: float) -> tuple[list[str], str]:

@@ -2,7 +2,8 @@
 
 Preferences follow from the goal: a dimension counts if the goal constrains it. The top priority weighs 0.7, the others
 share 0.3. Each dimension is worth 0 at the customer's limit and 1 at the best possible value: price 0, five stars,
-delivery the next day. All fitting products meet a constraint on the brand, so the brand makes no difference.
+delivery the next day; the limit of a range of prices is the highest. All fitting products meet a constraint on the
+brand, so the brand makes no difference.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.catalog.constraints import Constraint, Op, ends
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.parts.scores import Gains, min_max
 
@@ -69,6 +70,9 @@ def dimensions_of(constraints: Sequence[Constraint]) -> dict[str, Constraint]:
 def _worth(catalog: Catalog, rows: NDArray[np.int32], limit: Constraint) -> tuple[NDArray[np.int64], int]:
     """Return how far products stay within a limit, 0 to 1: numerators, denominator; 1 if no value can be better."""
     name, bound = limit.attribute, limit.value
+    if limit.op is Op.BETWEEN:
+        # Of a range of prices the highest is the limit.
+        _, bound = ends(limit)
     best = _BEST.get(name)
     if best is None or not isinstance(bound, int | float):
         return np.ones(len(rows), dtype=np.int64), 1

@@ -65,7 +65,8 @@ class CartExpert(ScriptedExpert):
             gone[0].is_reported = True
             return Move(message=f"{gone[0].named()} is sold out. What should I take instead?")
         if turns_left <= 1:
-            return Move([put for item in items if (put := item.put(self._skill))][:room], answer=_DONE)
+            puts = [put for item in items for put in item.put(self._skill)]
+            return Move([*puts, *self._clear()][:room], answer=_DONE)
         if move := self._work(items, room, turns_left):
             return move
         for item in items:
@@ -76,7 +77,8 @@ class CartExpert(ScriptedExpert):
         """Return what is to be asked, read and put into the cart; None where nothing is."""
         topics = self._topics(items, turns_left)[:FACTS_PER_TURN]
         ready = [item.list_variants(item.chosen) for item in items if item.chosen and item.needs_variants()]
-        ready += [put for item in items if not self._lacks(item) and (put := item.put(self._skill))]
+        ready += [put for item in items if not self._lacks(item) for put in item.put(self._skill)]
+        ready += self._clear()
         # A tool at a time, an open turn that holds a call already is the agent's: further looks in it cost nothing.
         is_worth_it = bool(ready) or self._is_first or not topics or (self._is_piecemeal and not self._is_fresh)
         looks = self._looks(items, is_worth_it=is_worth_it)
@@ -87,6 +89,10 @@ class CartExpert(ScriptedExpert):
         is_sure = (self._is_piecemeal or not self._is_first) and any(topic.name in _SURE for topic in topics)
         self._is_first = False
         return Move([*ready, *looks][:room], topics, is_sure=is_sure)
+
+    def _clear(self) -> list[Sent]:
+        """Return the calls that take out of the cart what the customer has decided to leave out."""
+        return [remove for item in self._items.values() if item.is_dropped for remove in item.clear()]
 
     def _asks_first(self, topics: Sequence[Topic]) -> bool:  # noqa: ARG002 - of several items some are always clear enough to go on with
         return False
@@ -112,6 +118,10 @@ class CartExpert(ScriptedExpert):
                     item.chosen, item.is_fallback = likeliest["product_id"], True
                 elif not any(said.facts for said in act.items):
                     item.is_dropped = True
+        elif act.kind == "revise":
+            # What was said of what they wanted before says nothing of what they want now.
+            for item in named:
+                item.is_reported = item.is_given_up = False
         elif act.kind == "still_there":
             # What is sold out is not what they want.
             for item in named:

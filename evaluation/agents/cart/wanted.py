@@ -46,6 +46,8 @@ class Wanted:
     """As last listed, by product id."""
     line: dict[str, Any] | None = None
     """The cart line that holds it."""
+    strays: list[str] = field(default_factory=list)
+    """Cart lines that held it before the customer wanted it otherwise."""
 
     def topic(self, name: str) -> Topic:
         """Return how to ask for one fact of this item."""
@@ -138,9 +140,10 @@ class Wanted:
 
     def is_sold_out(self) -> bool:
         """Tell whether the chosen product, or its variant that is wanted, was last seen to be sold out."""
-        if self.chosen is None or self.line is not None:
+        variant = self.wanted_variant()
+        if self.chosen is None or (self.line is not None and (variant is None or _is_line_of(self.line, variant))):
             return False
-        variant, card = self.wanted_variant(), self.shelf.cards.get(self.chosen)
+        card = self.shelf.cards.get(self.chosen)
         return (variant is not None and not variant["in_stock"]) or (card is not None and not card["in_stock"])
 
     def named(self) -> str:
@@ -158,25 +161,27 @@ class Wanted:
 
         return call("catalog_get_variants", product_id=product_id), take
 
-    def put(self, skill: Skill) -> Sent | None:
-        """Return the call that brings it into the cart as wanted, or nearer to it; None where nothing is to be done.
+    def put(self, skill: Skill) -> list[Sent]:
+        """Return the calls that bring it into the cart as wanted, or nearer to it; empty where nothing is to be done.
 
-        Who guesses puts one piece of any variant into the cart first.
+        Who guesses puts one piece of any variant into the cart first. What is in the cart does not sell out, so another
+        variant goes in before the one that was wanted goes out.
         """
         if self.chosen is None or self.is_given_up or (self.is_sold_out() and skill.minds_stock):
-            return None
+            return self.clear()
         is_guess = skill.guesses and self.line is None
         variant = None if is_guess else self.wanted_variant()
         quantity = 1 if is_guess else self.quantity or 1
+        if self.line is not None and variant is not None and not _is_line_of(self.line, variant):
+            self.strays.append(self.line["line_id"])
+            self.line = None
+        if self.line is not None and self.line["quantity"] == quantity:
+            return self.clear()
         if self.line is None:
             variant_id = variant["variant_id"] if variant else None
             made = call("cart_add", product_id=self.chosen, variant_id=variant_id, quantity=quantity)
-        elif variant is not None and not _is_line_of(self.line, variant):
-            made = call("cart_remove", line_id=self.line["line_id"])
-        elif self.line["quantity"] != quantity:
-            made = call("cart_set_quantity", line_id=self.line["line_id"], quantity=quantity)
         else:
-            return None
+            made = call("cart_set_quantity", line_id=self.line["line_id"], quantity=quantity)
 
         def take(answer: ToolResult) -> None:
             if answer.result is not None:
@@ -186,7 +191,17 @@ class Wanted:
                 sold_out = variant or self.shelf.cards.get(self.chosen or "", {})
                 sold_out["in_stock"] = False
 
-        return made, take
+        return [(made, take), *self.clear()]
+
+    def clear(self) -> list[Sent]:
+        """Return the calls that take out of the cart what held it before; all that did where it is not wanted."""
+        if self.is_dropped and self.line is not None:
+            self.strays.append(self.line["line_id"])
+            self.line = None
+        return [self._remove(line_id) for line_id in self.strays]
+
+    def _remove(self, line_id: str) -> Sent:
+        return call("cart_remove", line_id=line_id), lambda _: self.strays.remove(line_id)
 
 
 def _is_line_of(line: dict[str, Any], variant: dict[str, Any]) -> bool:

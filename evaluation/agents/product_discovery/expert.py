@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import product
 from typing import ClassVar
 
-from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of
+from ecom_rlve.evaluation.expert.cards import Card, Filters, filters_of, limits, words_named
 from ecom_rlve.evaluation.expert.interview import ANYTHING, FACTS_PER_TURN, Topic
 from ecom_rlve.evaluation.expert.recommending import RecommendingExpert
+from ecom_rlve.evaluation.expert.scripted import Sent
 from ecom_rlve.evaluation.expert.shelf import Search
 from ecom_rlve.models import SaidFact
 
@@ -76,6 +77,16 @@ class DiscoveryExpert(RecommendingExpert):
             return [whole]
         return [self._shelf.search({**whole.filters, **more}) for more in _alternatives(self._wishes().values())]
 
+    def _further_looks(self) -> Iterator[Sent]:
+        """Yield searches, then looks at the best products where neither cards nor filters tell whether they fit."""
+        looks = list(super()._further_looks())
+        yield from looks
+        if looks or self._is_lazy:
+            return
+        ranked, proved = self._in_order(believes=True), set(self._ranked())
+        if not proved.issuperset(ranked[: self._picks]):
+            yield from (self._shelf.look_at(product_id) for product_id in ranked if product_id not in proved)
+
     def _first_sort(self) -> str:
         return {"rating": "rating_desc", "ship_days": "ship_days_asc"}.get(self._priority() or "", "price_asc")
 
@@ -84,8 +95,11 @@ class DiscoveryExpert(RecommendingExpert):
         return _DIMENSIONS.get(str(fact.value)) if fact else None
 
     def _ranked(self) -> list[str]:
+        return self._in_order(believes=False)
+
+    def _in_order(self, *, believes: bool) -> list[str]:
         wishes = self._wishes()
-        fitting = self._fitting(wishes.values())
+        fitting = self._fitting(wishes.values(), believes=believes)
         if self._skill.compares:
             fitting.sort(key=lambda card: -_utility(card, wishes, self._priority()))
         return [card["product_id"] for card in fitting]
@@ -106,7 +120,7 @@ class CheapestFirst(DiscoveryExpert):
 
 def _alternatives(wishes: Iterable[SaidFact]) -> list[Filters]:
     """Return the filters that together say "A or B", of the two such wishes that usually leave the fewest products."""
-    named = [(wish.attribute, wish.value) for wish in wishes if isinstance(wish.value, list)]
+    named = [(wish.attribute, words_named(wish)) for wish in wishes if wish.op == "any_of"]
     named = sorted(named, key=lambda each: each[0] not in _TELLING)[:_MOST_SPLIT]
     return [dict(zip((name for name, _ in named), chosen, strict=True)) for chosen in product(*(v for _, v in named))]
 
@@ -117,9 +131,11 @@ def _utility(card: Card, wishes: Mapping[str, SaidFact], priority: str | None) -
     others = len(names) - (priority in names)
     worth = 0.0
     for name, best in _BEST.items():
-        if name not in wishes or isinstance(wishes[name].value, list):
+        if name not in wishes or words_named(wishes[name]):
             continue
-        limit = float(str(wishes[name].value)) / (_CENTS if name == "price" else 1)
+        # Of a range of prices the highest is the limit.
+        low, high = limits(wishes[name])
+        limit = (low if name == "rating" else high) / (_CENTS if name == "price" else 1)
         if limit != best:
             weight = _TOP if name == priority else _REST / max(1, others)
             worth += weight * abs(card[name] - limit) / abs(best - limit)
