@@ -145,13 +145,17 @@ def _without_limit(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return tuple(each for each in frames if "limit" not in each.places)
 
 
+ANY_KIND = "any"
+"""Name of the phrases for attributes that have none of their own with an operator."""
+
+
 def frames_of(fact: Fact, form: str, bank: Bank = DEFAULT_BANK) -> tuple[Frame, ...]:
     """Return the frames that a fact can be said with in a form: ``before``, ``noun``, ``should`` or ``clause``."""
     name = (fact.kind.phrased_as or fact.kind.name) if fact.kind else fact.constraint.attribute
     forms = bank.forms(name, _operator(fact))
     if not forms and fact.kind is not None and fact.kind.forms:
         forms = _own_forms(fact.kind)
-    found = forms.get(form, ())
+    found = forms.get(form) or (bank.forms(ANY_KIND, _operator(fact)).get(form, ()) if fact.kind is None else ())
     return found if limit_of(fact) else _without_limit(found)
 
 

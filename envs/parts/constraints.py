@@ -27,6 +27,8 @@ CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
 
 MOST_ALTERNATIVES = 2
 """Most values of an equality, where nothing else is asked for: "A or B"."""
+_PRICE_STEP, _CHEAP = 100, 1000
+"""Prices are stated in whole dollars, those below ten dollars in halves; in cents."""
 _DIGITS_SAID = 2
 """Significant digits of a rounded number."""
 _LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
@@ -43,6 +45,19 @@ Places = NDArray[np.integer]
 def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
     """Return a bound "at most" the price plus a share U(0, ½e^{−d/5}) of it; ``draw`` in [0, 1) fixes the share."""
     return Constraint("price", Op.AT_MOST, floor(price_cents * (1 + draw * 0.5 * exp(-d / 5))))
+
+
+def stated_price_bound(price_cents: int, d: int, draw: float) -> Constraint:
+    """Return :func:`price_bound` as shoppers state it: up to half a dollar or a dollar higher, or a cent below that.
+
+    >>> stated_price_bound(2000, 0, 0.47).value, stated_price_bound(2000, 0, 0.471).value
+    (2500, 2499)
+    """
+    exact = int(price_bound(price_cents, d, draw).value)  # type: ignore[arg-type]
+    step = _PRICE_STEP if exact >= _CHEAP else _PRICE_STEP // 2
+    round_price = -(-exact // step) * step
+    # What is left of the exact bound is as good as a coin.
+    return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2))
 
 
 def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:

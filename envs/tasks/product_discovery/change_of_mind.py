@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 
 from ecom_rlve.catalog.constraints import Constraint, all_met
-from ecom_rlve.envs.parts.constraints import natural_constraint, price_bound, widened
+from ecom_rlve.envs.parts.constraints import natural_constraint, stated_price_bound, widened
 from ecom_rlve.envs.parts.recommendation import buyable, fewest_fitting, most_fitting
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.tasks.product_discovery import preferences
@@ -69,4 +69,8 @@ def _wish(world: World, row: int, name: str, slack: float) -> Constraint | None:
     value, is_floor = catalog.value(row, name), catalog.column(name).is_floor
     if value is None or (is_floor is not None and is_floor[row]):
         return None
-    return price_bound(int(value), world.axes.d, slack) if name == "price" else natural_constraint(catalog, row, name)
+    return (
+        stated_price_bound(int(value), world.axes.d, slack)
+        if name == "price"
+        else natural_constraint(catalog, row, name)
+    )

@@ -19,7 +19,7 @@ from ecom_rlve.envs.parts.change_of_mind import revising, turn_of_change
 from ecom_rlve.envs.parts.constraints import (
     MOST_ALTERNATIVES,
     natural_constraint,
-    price_bound,
+    stated_price_bound,
     usable_counts,
     usable_in_categories,
     usable_names,
@@ -193,7 +193,7 @@ def _drawn(world: World, rng: Generator, forms: Generator, valued: float, altern
         return None
     aisle = world.shop.aisle(catalog.category_of(target).name)
     can_buy = buyable(world, aisle)
-    bound = price_bound(int(catalog.column("price").values[target]), axes.d, slack)
+    bound = stated_price_bound(int(catalog.column("price").values[target]), axes.d, slack)
     names, priority = _names_and_priority(list(usable_names(catalog, target, rng)), axes.m - 1, valued)
     stated = [natural_constraint(catalog, target, name) for name in names]
     among = all_met(aisle, [bound], can_buy)

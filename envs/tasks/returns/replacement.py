@@ -12,7 +12,7 @@ from numpy.random import Generator
 from ecom_rlve.catalog.constraints import Constraint, is_satisfied
 from ecom_rlve.envs.parts.constraints import (
     natural_constraint,
-    price_bound,
+    stated_price_bound,
     usable_in_categories,
     usable_names,
     usable_places,
@@ -66,7 +66,7 @@ def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rn
         price = catalog.value(row, "price")
         assert isinstance(price, int | float)
         constraints = (
-            price_bound(int(price), d, float(rng.random())),
+            stated_price_bound(int(price), d, float(rng.random())),
             *(natural_constraint(catalog, row, name) for name in names),
         )
         if not all(is_satisfied(catalog, constraint, returned) for constraint in constraints):

@@ -23,7 +23,7 @@ from ecom_rlve.envs.parts.constraints import (
     Places,
     known_count,
     natural_constraint,
-    price_bound,
+    stated_price_bound,
     targets_by_category,
     usable_counts,
     usable_names,
@@ -223,7 +223,7 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
         return None
     price = int(catalog.column("price").values[original])
     wished = tuple(
-        price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
+        stated_price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
         for name in others
     )
     return _Draft(original, tuple(aisle.rows[gone].tolist()), required, wished, aisle.rows[pool])
