@@ -50,7 +50,7 @@ def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
 def stated_price_bound(price_cents: int, d: int, draw: float) -> Constraint:
     """Return :func:`price_bound` as shoppers state it: up to half a dollar or a dollar higher, or a cent below that.
 
-    >>> stated_price_bound(2000, 0, 0.47).value, stated_price_bound(2000, 0, 0.471).value
+    >>> stated_price_bound(2000, 0, 0.45).value, stated_price_bound(2000, 0, 0.451).value
     (2500, 2499)
     """
     exact = int(price_bound(price_cents, d, draw).value)  # type: ignore[arg-type]
