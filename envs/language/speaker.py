@@ -75,7 +75,7 @@ class Speaker:
         if "item" in chosen.places and "item" not in places:
             # No phrase can follow a pronoun: "it in black".
             places["item"] = definite(of, may_be_pronoun="facts" not in chosen.places)
-        return self.filled(chosen, places, is_many=of is not None and of.is_many, is_sentence=not found.is_phrase)
+        return self.filled(chosen, places, is_many=_is_many(of), is_sentence=not found.is_phrase)
 
     def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
         """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
@@ -103,16 +103,24 @@ class Speaker:
     def _phrased(self, fact: Fact, frames: tuple[Frame, ...], of: Mention | None) -> str:
         chosen = self.draws.pick(frames)
         label = LABELS.get(fact.constraint.attribute, label_of(fact))
-        places = {"label": self.spelt(label), "item": definite(of)}
-        if "limit" in chosen.places:
-            places["limit"] = limit_of(fact)
-        elif "low" in chosen.places:
-            places["low"], places["high"] = self.draws.pick(ranges(fact))
-        elif "bound" in chosen.places:
+        # "Find me it" is no English.
+        may_be_pronoun = "me {item}" not in chosen.text
+        places = {"label": self.spelt(label), "item": definite(of, may_be_pronoun=may_be_pronoun)}
+        if "bound" in chosen.places:
             places["bound"] = self.bounded(fact)
-        else:
-            places["value"] = self.draws.pick(_after_between(fact) or spellings(fact))
-        text = self.filled(chosen, places, is_many=of is not None and of.is_many)
+        return self._kept(fact, self.filled(chosen, places | self._value(fact, chosen), is_many=_is_many(of)))
+
+    def _value(self, fact: Fact, chosen: Frame) -> dict[str, str]:
+        """Return what fills the places of a frame that are for the value itself."""
+        if "limit" in chosen.places:
+            return {"limit": limit_of(fact)}
+        if "low" in chosen.places:
+            low, high = self.draws.pick(ranges(fact))
+            return {"low": low, "high": high}
+        return {"value": self.draws.pick(_after_between(fact) or spellings(fact))}
+
+    def _kept(self, fact: Fact, text: str) -> str:
+        """Return a text; noise will leave it alone if it states something exact."""
         if is_exact(fact):
             self.protected.append(text)
         return text
@@ -125,12 +133,7 @@ class Speaker:
     def bounded(self, fact: Fact) -> str:
         """Return a value with its direction: "at most 3 kg"."""
         chosen = self.draws.pick(bounds_of(fact, self.bank))
-        text = self.filled(
-            chosen, {"value": self.draws.pick(_after_between(fact) or spellings(fact)), "limit": limit_of(fact)}
-        )
-        if is_exact(fact):
-            self.protected.append(text)
-        return text
+        return self._kept(fact, self.filled(chosen, self._value(fact, chosen)))
 
     def label(self, fact: Fact) -> str:
         """Return what this customer calls a fact's kind."""
@@ -196,6 +199,10 @@ def _has_label(fact: Fact) -> bool:
 @cache
 def _without_tags(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return tuple(each for each in frames if "tags" not in each.places)
+
+
+def _is_many(of: Mention | None) -> bool:
+    return of is not None and of.is_many
 
 
 @cache

@@ -20,7 +20,8 @@ _ACRONYMS = frozenset(
 _WORD = re.compile(r"[a-z0-9]+")
 
 _AMERICAN = {
-    "colour": "color", "colours": "colors", "favourite": "favorite", "favourites": "favorites", "flavour": "flavor",
+    "colour": "color", "colours": "colors", "coloured": "colored", "totalled": "totaled",
+    "favourite": "favorite", "favourites": "favorites", "flavour": "flavor",
     "flavours": "flavors", "centre": "center", "organise": "organize", "organised": "organized",
     "organising": "organizing", "apologise": "apologize", "realise": "realize",
     "realised": "realized", "neighbour": "neighbor", "neighbours": "neighbors", "neighbour's": "neighbor's",
