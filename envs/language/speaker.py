@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place, acts_in_bank
 from ecom_rlve.envs.language.noise import NEGATION
 from ecom_rlve.envs.language.persona import PERSONAS, Persona
 from ecom_rlve.envs.language.phrases import (
@@ -29,6 +29,8 @@ from ecom_rlve.streams import Draws
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
+_LABEL = "label_"
+"""Tables of names for attributes begin with this."""
 _BARE_SHARE = 0.5
 _EXCITED_SHARE = 0.4
 _ITEM_FACTS = "{item} {facts}"
@@ -158,8 +160,14 @@ class Speaker:
         return self._phrased(fact, found, of)
 
     def things(self, attributes: Sequence[str], last: str = " and ") -> str:
-        """Return "the colour and the size"; a name without a label is used as it is."""
-        return self.spelt(joined([f"the {LABELS.get(name, name.replace('_', ' '))}" for name in attributes], last=last))
+        """Return "the colour and the size", each by one of its names."""
+        return joined([f"the {self._called(name)}" for name in attributes], last=last)
+
+    def _called(self, name: str) -> str:
+        """Return what this customer calls an attribute; without names in the bank its own is used."""
+        if f"{_LABEL}{name}" in acts_in_bank():
+            return self.say(f"{_LABEL}{name}")
+        return self.spelt(LABELS.get(name, name.replace("_", " ")))
 
     def counted(self, mention: Mention) -> str:
         """Return "three throw blankets", or only the count if the item has no noun."""
