@@ -229,7 +229,7 @@ def check(drawn: Drawn, meanings: Meanings, each: int) -> int:
         if meant not in {found[:3] for found in read}:
             faults.add(f"{key} {form} {made.text!r}: {phrase!r} does not tell {fact.constraint.value!r}")
         for kind, op, value, text in read:
-            is_other = (kind, op, value) != meant and kind in together[key[0]]
+            is_other = (kind, op, value) != meant and kind in together[key[0]] and form in said[kind]
             if is_other and frozenset((kind, key[0])) not in ALLOWED:
                 faults.add(f"{key} {form} {made.text!r}: {phrase!r} is also {kind} {op} {value!r} by {text!r}")
     assert sorted(faults) == []
