@@ -23,7 +23,7 @@ from ecom_rlve.envs import registry, tasks
 from ecom_rlve.envs.contract.check import EnvironmentFaultError, check_environment
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.environment import Environment
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.language.frames import Frames
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.oracle import Oracle
 from ecom_rlve.evaluation.runner import Job, play_all
@@ -132,7 +132,8 @@ def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environme
 def _places(intent: Any, act: Any, words: str) -> Any:
     """Return the opening with words after the title."""
     told = words.format(asked=intent.goal.asked, id=intent.world.shop.catalog.ids[intent.goal.row])
-    return replace(act, bank=bank("About {title}: " + told + "."))
+    opening = "About \"{title}\": " + told + "."
+    return replace(act, frames=Frames("test", "Says more.", ("title",), (), False, {"any": (opening,)}))
 
 
 def _opens(words: str) -> Callable[[Environment], Environment]:

@@ -18,7 +18,7 @@ from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Review, Slot, Verdict
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention, SlotKind
-from ecom_rlve.envs.language.templates import bank
+from ecom_rlve.envs.language.frames import frames_in
 from ecom_rlve.envs.parts.remembered import word_fact
 from ecom_rlve.envs.parts.solving import search_showing
 from ecom_rlve.envs.scenario import Scenario, single
@@ -32,12 +32,12 @@ FIGURES = {"star count": "rating", "days on the way": "ship_days"}
 _FIGURE = SlotKind(
     "wanted_figure",
     "figure",
-    (("about its %s", "I would like to know the %s"), ("and its %s", "I want to hear the %s")),
     ("figures", "what do you want to know", "what would you like to know"),
     values=tuple(FIGURES),
     is_circumstance=True,
+    forms=(("about its %s", "I would like to know the %s"), ("and its %s", "I want to hear the %s")),
 )
-_OPENING = bank("Please look something up about {title}.", "I have a question about {title}.")
+_OPENING = frames_in(__package__)["open_lookup"]
 
 
 class LookupAnswer(Answer):
@@ -118,7 +118,7 @@ def _opening(intent: Intent[LookupGoal], said: Collection[Slot]) -> Act:
     subject, title = intent.subjects[0], intent.world.shop.card(intent.goal.row)["title"]
     facts = tuple(slot.fact for slot in intent.slots if slot in said)
     mention = Mention(subject.singular, subject.plural, facts)
-    return Act(ActKind.OPEN, (mention,), bank=_OPENING, places=(("title", f'"{title}"'),))
+    return Act(ActKind.OPEN, (mention,), frames=_OPENING, places=(("title", title),))
 
 
 def _draw(world: World, rng: Generator) -> tuple[int, str, int]:
