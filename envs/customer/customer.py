@@ -95,8 +95,10 @@ class Customer:
         if len(self._intent.subjects) > 1:
             return ()
         unsaid = [slot.name for slot in self._intent.slots if slot not in self._said and slot.name in _HEDGED]
+        if not unsaid:
+            return ()
         chance, which = self._intent.streams.stream("hedge").random(2).tolist()
-        return (unsaid[int(which * len(unsaid))],) if unsaid and chance < _HEDGE_SHARE else ()
+        return (unsaid[int(which * len(unsaid))],) if chance < _HEDGE_SHARE else ()
 
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes no state."""

@@ -37,8 +37,9 @@ class TemplateVoice:
         subjects = (subject for intent in scenario.intents for subject in intent.subjects)
         self._categories = {subject.singular: subject.category for subject in subjects}
         self._streams = streams
-        self.persona = draw_persona(streams.stream("persona"))
-        self._is_american = float(streams.stream("spelling").random()) < _AMERICANS
+        rng = streams.stream("persona")
+        self.persona = draw_persona(rng)
+        self._is_american = rng.random() < _AMERICANS
 
     def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
         """Return the acts in words."""

@@ -25,9 +25,11 @@ from ecom_rlve.envs.language.frames import (
     PLACE,
     Agreement,
     Bank,
+    Forms,
     Frames,
     Part,
     Place,
+    Pool,
     facts_in_bank,
     frame,
     known_frames,
@@ -58,7 +60,7 @@ def read_bank(paths: Sequence[Path], values: Collection[str] = ()) -> Bank:
     wrong.
     """
     added: dict[str, Frames] = {}
-    facts: dict[tuple[str, str], Mapping[str, Any]] = {}
+    facts: dict[tuple[str, str], Forms] = {}
     for path in paths:
         text = _text(path)
         tables = _tables(path, text)
@@ -74,9 +76,11 @@ def read_bank(paths: Sequence[Path], values: Collection[str] = ()) -> Bank:
     return Bank(MappingProxyType(added), MappingProxyType(facts))
 
 
-def _joined(known: Mapping[str, Any], forms: Mapping[str, Sequence[str]]) -> Mapping[str, Any]:
+def _joined(known: Forms, forms: Mapping[str, Sequence[str]]) -> Forms:
     names = [name for name in FORMS if name in known or name in forms]
-    return MappingProxyType({name: (*known.get(name, ()), *map(frame, forms.get(name, ()))) for name in names})
+    return MappingProxyType(
+        {name: Pool((*known.get(name, Pool()).frames, *map(frame, forms.get(name, ())))) for name in names}
+    )
 
 
 def _text(path: Path) -> str:

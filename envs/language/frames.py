@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
@@ -29,6 +29,8 @@ COMMON = "any"
 """The list of frames that every customer uses."""
 LISTS = (COMMON, *dict.fromkeys(each.register for each in PERSONAS), *(each.name for each in PERSONAS))
 """Names of lists of frames, in the order in which a customer's frames are put together."""
+RELATIVE = ("that ", "which ", "whose ", "where ", "who ")
+"""What relative clauses begin with."""
 PLACE = re.compile(r"\{(\w+)\}")
 _PART = re.compile(r"\{(?P<place>\w+)\}|\((?P<choice>[^()]*)\)|\[(?P<one>[^\[\]|]*)\|(?P<many>[^\[\]|]*)\]")
 
@@ -50,7 +52,7 @@ Part = str | Place | Agreement | tuple[str, ...]
 """A piece of a frame; a plain tuple is a choice between words."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Frame:
     """One way to say something, in British or American spelling."""
 
@@ -95,6 +97,42 @@ def _american(part: Part) -> Part:
 
 
 @dataclass(frozen=True, eq=False)
+class Pool:
+    """Frames among which one is picked, and the parts of them that fit a place."""
+
+    frames: tuple[Frame, ...] = ()
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.frames)
+
+    @cached_property
+    def without_limit(self) -> Pool:
+        """Those that say nothing of the next value beyond a bound."""
+        return Pool(tuple(each for each in self.frames if "limit" not in each.places))
+
+    @cached_property
+    def without_tags(self) -> Pool:
+        """Those that tell facts in other ways than by their labels."""
+        return Pool(tuple(each for each in self.frames if "tags" not in each.places))
+
+    @cached_property
+    def naming(self) -> Pool:
+        """Those that name the item."""
+        return Pool(tuple(each for each in self.frames if "item" in each.places))
+
+    @cached_property
+    def free(self) -> Pool:
+        """Those that can also stand where no noun is right before them."""
+        return Pool(tuple(each for each in self.frames if not each.text.startswith(RELATIVE)))
+
+
+def pool_of(texts: Iterable[str]) -> Pool:
+    """Return texts as frames to choose from."""
+    return Pool(tuple(map(frame, texts)))
+
+
+@dataclass(frozen=True, eq=False)
 class Frames:
     """The frames for one thing that a customer says."""
 
@@ -111,20 +149,17 @@ class Frames:
     lists: Mapping[str, tuple[str, ...]]
     """Texts by the name of their list, see :data:`LISTS`."""
 
-    def of(self, persona: Persona) -> tuple[Frame, ...]:
+    def of(self, persona: Persona) -> Pool:
         """Return the frames of a customer: everybody's, those of the register and those of the persona."""
         return self._by_persona[persona.name]
 
     @cached_property
-    def _by_persona(self) -> Mapping[str, tuple[Frame, ...]]:
-        return {
-            each.name: tuple(
-                frame(text)
-                for name in dict.fromkeys((COMMON, each.register, each.name))
-                for text in self.lists.get(name, ())
-            )
-            for each in PERSONAS
-        }
+    def _by_persona(self) -> Mapping[str, Pool]:
+        return {each.name: pool_of(self._texts_of(each)) for each in PERSONAS}
+
+    def _texts_of(self, persona: Persona) -> Iterator[str]:
+        for name in dict.fromkeys((COMMON, persona.register, persona.name)):
+            yield from self.lists.get(name, ())
 
     def extended(self, lists: Mapping[str, Sequence[str]]) -> Frames:
         """Return these frames and further ones."""
@@ -137,7 +172,7 @@ FACTS = "facts"
 FORMS = ("before", "noun", "should", "clause", "bound")
 """How a fact can be phrased: before a noun, after it, after "should", as a clause of its own; ``bound``: only the value
 with its direction ("at most 3 kg")."""
-Forms = Mapping[str, tuple[Frame, ...]]
+Forms = Mapping[str, Pool]
 """Frames of a fact by form."""
 
 
@@ -172,7 +207,7 @@ def facts_in_bank() -> Mapping[tuple[str, str], Forms]:
     text = resources.files(_PACKAGE).joinpath(f"{FACTS}.toml").read_text(encoding="utf-8")
     return MappingProxyType(
         {
-            (kind, op): MappingProxyType({form: tuple(map(frame, table[form])) for form in FORMS if form in table})
+            (kind, op): MappingProxyType({form: pool_of(table[form]) for form in FORMS if form in table})
             for kind, ops in tomllib.loads(text).items()
             for op, table in ops.items()
         }
@@ -217,7 +252,8 @@ class Bank:
             digest.update(f"{name}\x1f{self.frames(known).lists}\x1e".encode())
         for key in sorted({**facts_in_bank(), **self.added_facts}):
             forms = self.forms(*key)
-            digest.update(f"{key}\x1f{[(form, [each.text for each in forms[form]]) for form in forms]}\x1e".encode())
+            texts = {form: [each.text for each in pool.frames] for form, pool in forms.items()}
+            digest.update(f"{key}\x1f{texts}\x1e".encode())
         return digest.hexdigest()
 
 

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Op, ends
 from ecom_rlve.envs.language.acts import Fact, SlotKind
-from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank, Forms, Frame, frame
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank, Forms, Pool, pool_of
 from ecom_rlve.envs.language.spelling import with_capitals
 
 NUMBER_WORDS: tuple[str, ...] = (
@@ -137,35 +137,30 @@ def _own_forms(kind: SlotKind) -> Forms:
     """Return the phrases that an environment brings for a kind of fact that the bank does not know."""
     nouns, shoulds = zip(*kind.forms, strict=True)
     filled = {"noun": nouns, "should": shoulds, "clause": shoulds if kind.is_circumstance else ()}
-    return {form: tuple(frame(text.replace("%s", "{bound}")) for text in texts) for form, texts in filled.items()}
-
-
-@cache
-def _without_limit(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    return tuple(each for each in frames if "limit" not in each.places)
+    return {form: pool_of(text.replace("%s", "{bound}") for text in texts) for form, texts in filled.items()}
 
 
 ANY_KIND = "any"
 """Name of the phrases for attributes that have none of their own with an operator."""
 
 
-def frames_of(fact: Fact, form: str, bank: Bank = DEFAULT_BANK) -> tuple[Frame, ...]:
+def frames_of(fact: Fact, form: str, bank: Bank = DEFAULT_BANK) -> Pool:
     """Return the frames that a fact can be said with in a form: ``before``, ``noun``, ``should`` or ``clause``."""
     name = (fact.kind.phrased_as or fact.kind.name) if fact.kind else fact.constraint.attribute
     forms = bank.forms(name, _operator(fact))
     if not forms and fact.kind is not None and fact.kind.forms:
         forms = _own_forms(fact.kind)
-    found = forms.get(form) or (bank.forms(ANY_KIND, _operator(fact)).get(form, ()) if fact.kind is None else ())
-    return found if limit_of(fact) else _without_limit(found)
+    found = forms.get(form) or (bank.forms(ANY_KIND, _operator(fact)).get(form) if fact.kind is None else None) or _NONE
+    return found if limit_of(fact) else found.without_limit
 
 
-def bounds_of(fact: Fact, bank: Bank = DEFAULT_BANK) -> tuple[Frame, ...]:
+def bounds_of(fact: Fact, bank: Bank = DEFAULT_BANK) -> Pool:
     """Return the frames for a value with its direction: "at most 3 kg". A word or a given spelling stands alone."""
     is_word = bool(fact.spelled) or isinstance(fact.constraint.value, str)
     if is_word or _operator(fact) == Op.EQ:
         return _ALONE
     found = bank.forms("bound", _operator(fact))["bound"]
-    return found if limit_of(fact) else _without_limit(found)
+    return found if limit_of(fact) else found.without_limit
 
 
 def _operator(fact: Fact) -> str:
@@ -173,7 +168,7 @@ def _operator(fact: Fact) -> str:
     return Op.EQ.value if fact.constraint.op is Op.ANY_OF else fact.constraint.op.value
 
 
-_ALONE = (frame("{value}"),)
+_NONE, _ALONE = Pool(), pool_of(["{value}"])
 
 
 def is_exact(fact: Fact) -> bool:

@@ -10,7 +10,17 @@ from numpy.random import Generator
 
 from ecom_rlve.catalog.constraints import Op
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.frames import DEFAULT_BANK, Agreement, Bank, Frame, Frames, Place, acts_in_bank
+from ecom_rlve.envs.language.frames import (
+    DEFAULT_BANK,
+    RELATIVE,
+    Agreement,
+    Bank,
+    Frame,
+    Frames,
+    Place,
+    Pool,
+    acts_in_bank,
+)
 from ecom_rlve.envs.language.noise import NEGATION
 from ecom_rlve.envs.language.persona import PERSONAS, Persona
 from ecom_rlve.envs.language.phrases import (
@@ -34,8 +44,6 @@ _LABEL = "label_"
 _BARE_SHARE = 0.5
 _EXCITED_SHARE = 0.4
 _ITEM_FACTS = "{item} {facts}"
-RELATIVE = ("that ", "which ", "whose ", "where ", "who ")
-"""What relative clauses begin with; in a list of phrases they come last."""
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's frames whose text noise must not change."""
 
@@ -65,8 +73,8 @@ class Speaker:
         found = self.bank.act(table) if isinstance(table, str) else self.bank.frames(table)
         frames = found.of(self.persona)
         if not all(map(_has_label, facts)):
-            frames = _without_tags(frames)
-        chosen = self.draws.pick(frames)
+            frames = frames.without_tags
+        chosen = self.draws.pick(frames.frames)
         self.frames.append(chosen.text)
         self.protected += _negations(chosen.text)
         for place, make in _FACT_PLACES.items():
@@ -102,8 +110,8 @@ class Speaker:
         """Return a fact in a form: ``before``, ``noun``, ``should`` or ``clause``."""
         return self._phrased(fact, frames_of(fact, form, self.bank), of)
 
-    def _phrased(self, fact: Fact, frames: tuple[Frame, ...], of: Mention | None) -> str:
-        chosen = self.draws.pick(frames)
+    def _phrased(self, fact: Fact, frames: Pool, of: Mention | None) -> str:
+        chosen = self.draws.pick(frames.frames)
         label = LABELS.get(fact.constraint.attribute, label_of(fact))
         # "Find me it" is no English.
         may_be_pronoun = "me {item}" not in chosen.text
@@ -130,11 +138,11 @@ class Speaker:
     def free_phrase(self, fact: Fact, of: Mention | None) -> str:
         """Return a fact as a phrase after a noun that is not there: "in black", never "that comes in black"."""
         found = frames_of(fact, "noun", self.bank)
-        return self._phrased(fact, _free(found) or found, of)
+        return self._phrased(fact, found.free or found, of)
 
     def bounded(self, fact: Fact) -> str:
         """Return a value with its direction: "at most 3 kg"."""
-        chosen = self.draws.pick(bounds_of(fact, self.bank))
+        chosen = self.draws.pick(bounds_of(fact, self.bank).frames)
         return self._kept(fact, self.filled(chosen, self._value(fact, chosen)))
 
     def label(self, fact: Fact) -> str:
@@ -156,7 +164,7 @@ class Speaker:
         """Return a fact as a statement of its own, which names the item unless it is clear."""
         found = frames_of(fact, "clause", self.bank)
         if of is not None and not of.pronoun:
-            found = _naming(found) or found
+            found = found.naming or found
         return self._phrased(fact, found, of)
 
     def things(self, attributes: Sequence[str], last: str = " and ") -> str:
@@ -204,24 +212,8 @@ def _has_label(fact: Fact) -> bool:
     return fact.kind is None or not fact.kind.is_of_all or not isinstance(fact.constraint.value, str)
 
 
-@cache
-def _without_tags(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    return tuple(each for each in frames if "tags" not in each.places)
-
-
 def _is_many(of: Mention | None) -> bool:
     return of is not None and of.is_many
-
-
-@cache
-def _naming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    return tuple(each for each in frames if "item" in each.places)
-
-
-@cache
-def _free(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
-    """Return the phrases that can also stand where no noun is right before them."""
-    return tuple(each for each in frames if not each.text.startswith(RELATIVE))
 
 
 def _nouns(speaker: Speaker, facts: Sequence[Fact], of: Mention | None, *, is_after_noun: bool = True) -> str:
