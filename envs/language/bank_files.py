@@ -43,8 +43,11 @@ _FACT_PLACES = frozenset(("value", "bound", "limit"))
 _RANGE = "between"
 _RANGE_PLACES = frozenset(("low", "high"))
 _OPTIONAL = frozenset(("item", "label"))
+_NO_COUNT = "".join(rf"(?<!\b{word} )" for word in ("which", "the", "this", "that", "old", "new", "sold-out"))
+"""Not after these words: "which one" and "the old one" say nothing about how many."""
 _STATED = re.compile(
-    r"[0-9$€£¥%]|\b(?:" + "|".join((*NUMBER_WORDS, "dozen", "couple of", "twice")) + r")\b", re.IGNORECASE
+    r"[0-9$€£¥%]|" + _NO_COUNT + r"\b(?:" + "|".join((*NUMBER_WORDS, "dozen", "couple of", "twice")) + r")\b",
+    re.IGNORECASE,
 )
 _MARKUP = re.compile(r"[{}()\[\]<>|\\_*`]|  |\s[,.;:!?]|https?:|[^\x20-\x7e]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
@@ -154,7 +157,7 @@ def _faults_of_facts(kinds: Any, values: Collection[str], bank: Bank) -> Iterato
                 yield kind, f"no such kind of fact with operator {op}"
                 continue
             others = {
-                each.text for one, other in known if one == kind and other != op for each in _all(bank, one, other)
+                each.text for one, other in known if one == kind and other != op for each in _own(bank, one, other)
             }
             for form, texts in _items(forms, op):
                 if form not in FORMS or not _is_list(texts):
@@ -179,9 +182,10 @@ def _is_list(texts: Any) -> bool:
     return isinstance(texts, Sequence) and not isinstance(texts, str)
 
 
-def _all(bank: Bank, kind: str, op: str) -> Iterator[Frame]:
+def _own(bank: Bank, kind: str, op: str) -> Iterator[Frame]:
+    """Yield the frames that tell an operator by their own words; what holds ``{bound}`` is the same for several."""
     for frames in bank.forms(kind, op).values():
-        yield from frames
+        yield from (each for each in frames if "bound" not in each.places)
 
 
 def _unphrased(text: Any, form: str, op: str) -> str:

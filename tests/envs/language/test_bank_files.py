@@ -127,7 +127,7 @@ def test_a_phrase_that_is_known_is_named(write: Callable[..., Path]) -> None:
 
 
 def test_a_phrase_of_another_operator_is_named(write: Callable[..., Path]) -> None:
-    lighter = facts_in_bank()["weight", "at_most"]["noun"][0].text
+    lighter = next(each.text for each in facts_in_bank()["weight", "at_most"]["noun"] if "value" in each.places)
     (said,) = refused(write(f'[facts.weight.eq]\nnoun = ["{lighter}"]\n'))
     assert said.startswith("line 2: says another operator: ")
 
@@ -154,6 +154,12 @@ def test_broken_toml_is_named_with_its_line(write: Callable[..., Path]) -> None:
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert "No such file" in refused(tmp_path / "none.toml")[0]
+
+
+def test_a_pronoun_is_no_number(write: Callable[..., Path]) -> None:
+    read_bank([write('[clarify]\nany = ["But which one of those would that be?"]\n')], VALUES)
+    (said,) = refused(write('[clarify]\nany = ["But is it one of those?"]\n'))
+    assert "states a value" in said
 
 
 def test_a_good_file_is_said_and_changes_the_fingerprint(write: Callable[..., Path]) -> None:
