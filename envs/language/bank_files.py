@@ -13,12 +13,14 @@ import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import product
+from math import prod
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from ecom_rlve.envs.errors import BankError
 from ecom_rlve.envs.language.frames import (
+    DEFAULT_BANK,
     FACTS,
     FORMS,
     LISTS,
@@ -26,6 +28,7 @@ from ecom_rlve.envs.language.frames import (
     Agreement,
     Bank,
     Forms,
+    Frame,
     Frames,
     Part,
     Place,
@@ -38,6 +41,7 @@ from ecom_rlve.envs.language.noise import NEGATION
 from ecom_rlve.envs.language.phrases import NUMBER_WORDS
 
 _FACT_PLACES = frozenset(("value", "bound", "limit"))
+_RANGE = "between"
 _RANGE_PLACES = frozenset(("low", "high"))
 _OPTIONAL = frozenset(("item", "label"))
 # "One" is a number only where a thing follows: "which one" says nothing.
@@ -48,8 +52,11 @@ _STATED = re.compile(
 _MARKUP = re.compile(r"[{}()\[\]<>|\\_*`]|  |\s[,.;:!?]|https?:|[^\x20-\x7e]")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'-]+")
 _MOST_LETTERS = 400
-_MOST_VARIANTS = 64
-"""Variants of a frame that are looked at, so that many choices in one frame take no time."""
+_LENGTH = f"empty, too long (at most {_MOST_LETTERS} letters) or with spaces around it"
+_MOST_VARIANTS = 256
+"""Variants that the choices of one frame may make; each is looked at."""
+_MOST_WORDS = 4
+"""Words of the longest names and values that are looked for."""
 
 
 def read_bank(paths: Sequence[Path], values: Collection[str] = ()) -> Bank:
@@ -61,19 +68,20 @@ def read_bank(paths: Sequence[Path], values: Collection[str] = ()) -> Bank:
     """
     added: dict[str, Frames] = {}
     facts: dict[tuple[str, str], Forms] = {}
+    bank = Bank(MappingProxyType(added), MappingProxyType(facts))
     for path in paths:
         text = _text(path)
         tables = _tables(path, text)
-        faults = list(faults_of(tables, values))
+        faults = list(faults_of(tables, values, bank))
         if faults:
             raise BankError(path.name, [f"line {_line(text, found)}: {why}: {found}" for found, why in faults])
         for kind, operators in tables.pop(FACTS, {}).items():
             for op, forms in operators.items():
-                facts[kind, op] = _joined({**facts_in_bank(), **facts}.get((kind, op), {}), forms)
+                facts[kind, op] = _joined(bank.forms(kind, op), forms)
         for name, table in tables.items():
             lists = {key: tuple(table[key]) for key in LISTS if key in table}
-            added[name] = added.get(name, known_frames()[name]).extended(lists)
-    return Bank(MappingProxyType(added), MappingProxyType(facts))
+            added[name] = bank.frames(known_frames()[name]).extended(lists)
+    return bank
 
 
 def _joined(known: Forms, forms: Mapping[str, Sequence[str]]) -> Forms:
@@ -101,23 +109,25 @@ def _tables(path: Path, text: str) -> dict[str, Any]:
 
 
 def _line(text: str, found: str) -> int:
-    """Return the number of the line that holds a frame or the name of a table or list; 1 if none does."""
-    written = (json.dumps(found, ensure_ascii=False)[1:-1], found)
-    lines = text.splitlines()
-    places = [at for at, line in enumerate(lines, 1) if any(each in line for each in written)]
-    return places[-1] if places else 1
+    """Return the number of the last line that holds a frame in quotes, or a name of a table or list; 1 if none does."""
+    written, lines = json.dumps(found, ensure_ascii=False), text.splitlines()
+    name = re.compile(rf"\s*(?:\[.*\b{re.escape(found)}\b|(?:\w+\.)*{re.escape(found)}\b.*=)")
+    quoted = [at for at, line in enumerate(lines, 1) if written in line or f"'{found}'" in line]
+    return max(quoted or (at for at, line in enumerate(lines, 1) if name.match(line)), default=1)
 
 
-def faults_of(tables: Mapping[str, Any], values: Collection[str] = ()) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong in the tables of a file: the frame or name, and why."""
+def faults_of(
+    tables: Mapping[str, Any], values: Collection[str] = (), bank: Bank = DEFAULT_BANK
+) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong in the tables of a file that is added to a bank: the frame or name, and why."""
     known = known_frames()
     for name, table in tables.items():
         if name == FACTS:
-            yield from _faults_of_facts(table, values)
+            yield from _faults_of_facts(table, values, bank)
         elif name not in known:
             yield name, "no such act"
         else:
-            yield from _faults_of_table(known[name], table, values)
+            yield from _faults_of_table(bank.frames(known[name]), table, values)
 
 
 def _faults_of_table(frames: Frames, table: Any, values: Collection[str]) -> Iterator[tuple[str, str]]:
@@ -128,7 +138,7 @@ def _faults_of_table(frames: Frames, table: Any, values: Collection[str]) -> Ite
     for key, texts in table.items():
         if key in ("about", "places", "one_of", "negative", "phrase"):
             continue
-        if key not in LISTS or not isinstance(texts, Sequence) or isinstance(texts, str):
+        if key not in LISTS or not _is_list(texts):
             yield key, f"no list of frames; there are {', '.join(LISTS)}"
             continue
         for text in texts:
@@ -141,32 +151,57 @@ def _faults_of_table(frames: Frames, table: Any, values: Collection[str]) -> Ite
                 seen.add(_key(text))
 
 
-def _faults_of_facts(kinds: Any, values: Collection[str]) -> Iterator[tuple[str, str]]:
-    known = facts_in_bank()
-    for kind, operators in kinds.items():
-        for op, forms in operators.items() if isinstance(operators, Mapping) else ():
+def _faults_of_facts(kinds: Any, values: Collection[str], bank: Bank) -> Iterator[tuple[str, str]]:
+    known = set(facts_in_bank())
+    for kind, operators in _items(kinds, FACTS):
+        for op, forms in _items(operators, kind):
             if (kind, op) not in known:
                 yield kind, f"no such kind of fact with operator {op}"
                 continue
-            for form, texts in forms.items():
-                if form not in FORMS:
-                    yield form, f"no such form; there are {', '.join(FORMS)}"
+            others = {
+                each.text for one, other in known if one == kind and other != op for each in _own(bank, one, other)
+            }
+            for form, texts in _items(forms, op):
+                if form not in FORMS or not _is_list(texts):
+                    yield form, f"no list of phrases; there are {', '.join(FORMS)}"
                     continue
+                seen = {each.text for each in bank.forms(kind, op).get(form, ())}
                 for text in texts:
-                    why = _unphrased(text) or _stated(text, values, is_sentence=False)
+                    why = _unphrased(text, form, op) or _stated(text, values, is_sentence=False)
+                    why = why or ("says another operator" if text in others else "twice" if text in seen else "")
                     if why:
                         yield str(text), why
+                    else:
+                        seen.add(text)
 
 
-def _unphrased(text: Any) -> str:
+def _items(table: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield the entries of a table; what is no table has a single one, of its own name, which nothing knows."""
+    yield from table.items() if isinstance(table, Mapping) else ((name, None),)
+
+
+def _is_list(texts: Any) -> bool:
+    return isinstance(texts, Sequence) and not isinstance(texts, str)
+
+
+def _own(bank: Bank, kind: str, op: str) -> Iterator[Frame]:
+    """Yield the frames that tell an operator by their own words; what holds ``{bound}`` is the same for several."""
+    for frames in bank.forms(kind, op).values():
+        yield from (each for each in frames if "bound" not in each.places)
+
+
+def _unphrased(text: Any, form: str, op: str) -> str:
     """Return why a frame does not phrase a fact; empty if it does."""
     if not isinstance(text, str):
         return "no text"
+    if not 0 < len(text) <= _MOST_LETTERS or text != text.strip():
+        return _LENGTH
     places = PLACE.findall(text)
     own = [place for place in places if place not in _OPTIONAL]
-    if set(own) == _RANGE_PLACES and len(own) == len(_RANGE_PLACES):
+    if op == _RANGE and set(own) == _RANGE_PLACES and len(own) == len(_RANGE_PLACES):
         return ""
-    return "" if len(own) == 1 and own[0] in _FACT_PLACES else "needs one place for the value"
+    fitting = _FACT_PLACES - ({"bound"} if form == "bound" else set())
+    return "" if len(own) == 1 and own[0] in fitting else "needs one place for the value"
 
 
 def _why_not(text: Any, values: Collection[str], *, is_sentence: bool) -> str:
@@ -174,20 +209,25 @@ def _why_not(text: Any, values: Collection[str], *, is_sentence: bool) -> str:
     if not isinstance(text, str):
         return "no text"
     if not 0 < len(text) <= _MOST_LETTERS or text != text.strip():
-        return f"empty, too long (at most {_MOST_LETTERS} letters) or with spaces around it"
+        return _LENGTH
     return _stated(text, values, is_sentence=is_sentence)
 
 
 def _stated(text: str, values: Collection[str], *, is_sentence: bool) -> str:
+    made = frame(text)
+    if any(PLACE.search(each) for part in made.parts if isinstance(part, tuple) for each in _sources(part, bare=True)):
+        return "a place inside a choice"
+    if prod(len(_sources(part)) for part in made.parts) > _MOST_VARIANTS:
+        return f"more than {_MOST_VARIANTS} variants"
     for variant in variants(text):
         bare = PLACE.sub("X", variant)
         if _MARKUP.search(bare):
             return "markup, double spaces or signs that are no ASCII"
         if _STATED.search(bare):
             return "states a value"
-        stated = [word for word in _WORD.findall(bare) if word in values or word.casefold() in values]
+        stated = next((run for run in _runs(bare) if run in values or run.casefold() in values), "")
         if stated:
-            return f"states a value ({stated[0]})"
+            return f"states a value ({stated})"
         if is_sentence and variant[-1] not in ".!?":
             return "does not end like a sentence"
     return ""
@@ -214,18 +254,24 @@ def _is_negated(text: str) -> bool:
     return any(PLACE.search(part) and NEGATION.search(part) for part in re.split(r"[.!?;:,]", text))
 
 
+def _runs(text: str) -> Iterator[str]:
+    """Yield every word of a text, and every run of a few of them."""
+    words = _WORD.findall(text)
+    for count in range(1, _MOST_WORDS + 1):
+        yield from (" ".join(words[at : at + count]) for at in range(len(words) - count + 1))
+
+
 def variants(text: str) -> list[str]:
-    """Return the texts that the choices of a frame make, at most so many."""
-    made = product(*map(_sources, frame(text).parts))
-    return ["".join(parts) for parts, _ in zip(made, range(_MOST_VARIANTS), strict=False)]
+    """Return the texts that the choices and agreements of a frame make."""
+    return ["".join(parts) for parts in product(*map(_sources, frame(text).parts))]
 
 
-def _sources(part: Part) -> tuple[str, ...]:
-    """Return what may stand for a part of a frame; a place stands for itself."""
+def _sources(part: Part, *, bare: bool = False) -> tuple[str, ...]:
+    """Return what may stand for a part of a frame; a place stands for itself, or is left out of what is ``bare``."""
     if isinstance(part, Place):
-        return (f"{{{part.name}}}",)
+        return () if bare else (f"{{{part.name}}}",)
     if isinstance(part, Agreement):
-        return (part.one,)
+        return (part.one, part.many)
     return (part,) if isinstance(part, str) else part
 
 

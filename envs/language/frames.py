@@ -177,7 +177,10 @@ Forms = Mapping[str, Pool]
 
 
 def frames_in(package: str, file: str = "frames.toml") -> Mapping[str, Frames]:
-    """Return the tables of a TOML file of a package by name; they count as known from then on."""
+    """Return the tables of a TOML file of a package by name; they count as known from then on.
+
+    Raises :class:`ValueError` if another package has a table of the same name.
+    """
     text = resources.files(package).joinpath(file).read_text(encoding="utf-8")
     return MappingProxyType({name: _known(name, table) for name, table in tomllib.loads(text).items()})
 
@@ -195,7 +198,10 @@ def _known(name: str, table: Mapping[str, Any]) -> Frames:
     places, one_of = tuple(table.get("places", ())), tuple(table.get("one_of", ()))
     flags = bool(table.get("negative")), bool(table.get("phrase"))
     found = Frames(name, table["about"], places, one_of, *flags, lists)
-    return _KNOWN.setdefault(name, found)
+    known = _KNOWN.setdefault(name, found)
+    if known.lists != lists:
+        raise ValueError(f"there are two tables of frames named {name}; name one of them otherwise")
+    return known
 
 
 _PACKAGE = "ecom_rlve.envs.language.bank"

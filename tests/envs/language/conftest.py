@@ -38,13 +38,13 @@ class Message(NamedTuple):
 
 
 @pytest.fixture(scope="session")
-def drawn(shop: Shop) -> Mapping[str, Mapping[Key, tuple[Fact, ...]]]:
+def drawn(wide_shop: Shop) -> Mapping[str, Mapping[Key, tuple[Fact, ...]]]:
     """Return the facts that the customers of each environment have in mind, by kind and operator."""
     found: dict[str, dict[Key, list[Fact]]] = defaultdict(lambda: defaultdict(list))
     for env_id, each in environments().items():
-        for d in range(min(_HARDEST, each.max_difficulty(shop)) + 1):
+        for d in range(min(_HARDEST, each.max_difficulty(wide_shop)) + 1):
             for seed in range(_EPISODES):
-                episode = Episode(shop, EpisodeSpec(env_id, d, 7000 + seed), "episode")
+                episode = Episode(wide_shop, EpisodeSpec(env_id, d, 7000 + seed), "episode")
                 for intent in episode.conversation.intents:
                     for slot in intent.slots:
                         found[intent.errand.about.id][_key(slot.fact)].append(slot.fact)
@@ -59,16 +59,16 @@ def _key(fact: Fact) -> Key:
 
 
 @pytest.fixture(scope="session")
-def messages_of(shop: Shop) -> Callable[[int], Iterator[Message]]:
+def messages_of(wide_shop: Shop) -> Callable[[int], Iterator[Message]]:
     """Return what plays so many episodes with the experts, and yields what the customers say without noise."""
     ids = list(environments())
 
     def messages(count: int) -> Iterator[Message]:
         for number in range(count):
             env_id, level = ids[number % len(ids)], _LEVELS[number // len(ids) % len(_LEVELS)]
-            level = min(level, environments()[env_id].max_difficulty(shop))
+            level = min(level, environments()[env_id].max_difficulty(wide_shop))
             spec = EpisodeSpec(env_id, level, 5000 + number, axes=(("p_noise", 0.0),))
-            episode, expert = Episode(shop, spec, "episode"), make_expert(env_id)
+            episode, expert = Episode(wide_shop, spec, "episode"), make_expert(env_id)
             seen = episode.opening
             is_first = True
             while True:

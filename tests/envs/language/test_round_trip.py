@@ -176,8 +176,8 @@ def _value_of(fact: Fact) -> Value:
 
 
 @pytest.fixture(scope="module")
-def meanings(shop: Shop, drawn: Drawn) -> Meanings:
-    return Meanings(shop, drawn)
+def meanings(wide_shop: Shop, drawn: Drawn) -> Meanings:
+    return Meanings(wide_shop, drawn)
 
 
 def facts_of(drawn: Drawn) -> dict[Key, list[Fact]]:
