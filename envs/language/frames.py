@@ -106,6 +106,10 @@ class Pool:
         """Return how many there are."""
         return len(self.frames)
 
+    def __iter__(self) -> Iterator[Frame]:
+        """Yield them."""
+        return iter(self.frames)
+
     @cached_property
     def without_limit(self) -> Pool:
         """Those that say nothing of the next value beyond a bound."""
