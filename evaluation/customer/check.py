@@ -17,10 +17,9 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from ecom_rlve.envs.customer.check.check import WordingCheck
-from ecom_rlve.envs.customer.check.sheet import Part, Sheet
+from ecom_rlve.envs.customer.check.sheet import FIRST, Part, Sheet
 from ecom_rlve.envs.customer.outcome import Finding
 
-_FIRST = ("open", "next", "switch")
 _FACTS = ("fact", "clause")
 _ASKS = (
     ("BACK", r"comes? back"),
@@ -57,16 +56,16 @@ def judged(path: Path) -> Iterator[Judged]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             entry = json.loads(line)
-            sheet = Sheet(tuple(_part(act) for act in entry["acts"]))
+            sheet = Sheet(tuple(_part(act, entry["env"]) for act in entry["acts"]))
             yield Judged(number, entry["text"], "why" in entry, WordingCheck(sheet)(entry["text"]))
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path.name}, line {number}: {error!r}") from error
 
 
-def _part(act: Mapping[str, Any]) -> Part:
+def _part(act: Mapping[str, Any], env_id: str) -> Part:
     kind, says, places = act["kind"], act.get("says", ""), act.get("places", {})
-    asks = next(name for name, pattern in _ASKS if re.search(pattern, says)) if kind in _FIRST else ""
-    return Part(kind, says, places, _groups(list(places), says), asks)
+    about = next(name for name, pattern in _ASKS if re.search(pattern, says)) if kind in FIRST else env_id
+    return Part(kind, says, places, _groups(list(places), says), about)
 
 
 def _groups(names: Sequence[str], says: str) -> tuple[tuple[str, ...], ...]:

@@ -18,14 +18,17 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from ecom_rlve.envs.customer.check.sheet import PLACE, Part, Sheet
+from ecom_rlve.envs.customer.check.sheet import FIRST, PLACE, Part, Sheet
 from ecom_rlve.envs.customer.outcome import Finding, Outcome
 
 _MARKUP = re.compile(r"[{}\[\]<>|\\_*#`^=@~/]|https?:|www\.")
 _DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
 _WORD = re.compile(r"'?[a-z]+")
+_SLANG = re.compile(r"(?<![\w{'])[a-z]+(?![\w}'])")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|though|although|as)\b")
+_POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size|want|need|like)\b")
+"""A sentence that holds one of these may be about a product."""
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": ".", "é": "e", "\u00a0": " "})
 _LETTERS, _LETTERS_PER_PLACE = 320, 60
@@ -33,9 +36,12 @@ _LETTERS, _LETTERS_PER_PLACE = 320, 60
 _FOREIGN_SHARE = 0.5
 """From this share of unknown words on, a text is not taken for English."""
 _ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ies", "y"), ("ied", "y"), ("ly", ""))
+_MORE_ENDINGS = (*_ENDINGS, ("er", ""), ("er", "e"), ("est", ""), ("est", "e"), ("ier", "y"), ("iest", "y"), ("ish", ""), ("ness", ""))
+_CLITICS = frozenset(("'s", "'m", "'re", "'ve", "'d", "'ll", "'em"))
 _MAY_ASK = {"open", "next", "switch", "clarify", "still_there", "correct", "revise", "stockout_fallback", "skip", "reject"}
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
+_ECHO = re.compile(r"^(?:oh|ah|um|hm+|well|,|the|and|of|for|\s|\{(?:thing|item)_\d+\})*\?")
 _SEEKS = re.compile(r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b")
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
@@ -67,6 +73,7 @@ class _Phrases(NamedTuple):
     acts: Mapping[str, _Rule]
     asks: Mapping[str, _Rule]
     names: frozenset[str]
+    slang: Mapping[str, str]
 
 
 class WordingCheck:
@@ -80,18 +87,18 @@ class WordingCheck:
         self._rules = [rule for part in sheet.parts for rule in _rules_of(part, phrases)]
         self._words = frozenset[str]().union(*(rule.words | rule.near for rule in self._rules))
         said = frozenset(word for part in sheet.parts for word in _WORD.findall(PLACE.sub(" ", _expanded(part.says.casefold()))))
-        self._near = said.union(*(rule.near for rule in self._rules), phrases.names)
+        self._near = said.union(*(rule.near for rule in self._rules))
         self._words |= said
         self._most_letters = _LETTERS + _LETTERS_PER_PLACE * len(sheet.places)
 
     def __call__(self, wording: str) -> Finding | None:
         """Return why a wording does not pass, None if it does."""
-        text = wording.translate(_PLAIN).casefold()
+        text = wording.translate(_PLAIN).casefold().replace(" + ", " and ")
         finding = self._form(text) or self._places(text)
         if finding:
             return finding
         text = text.replace('"', "")
-        text = _expanded(text)
+        text = _expanded(_SLANG.sub(lambda match: _phrases().slang.get(match[0], match[0]), text))
         free = _phrases().courtesy.sub(" ~ ", text)
         return (
             self._harmful(text)
@@ -136,6 +143,9 @@ class WordingCheck:
 
     def _strange(self, free: str) -> Finding | None:
         """Find a word that no customer needs, or one that must not stand so near to a fact."""
+        # What another thing is like says nothing about a product.
+        sentences = (each if _POINTS.search(each) else _WORD.sub(_undescribed, each) for each in _SENTENCE.split(free))
+        free = " ".join(sentences)
         bare = PLACE.sub(" ", free)
         if sign := _DIGIT_OR_SIGN.search(bare):
             return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{sign[0]}'; numbers are in the places")
@@ -143,16 +153,16 @@ class WordingCheck:
             if re.search(rf"\b{re.escape(value)}\b", bare):
                 return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{value}', which you were not told to say")
         words = _WORD.findall(bare)
-        strange = [word for word in words if not _is_common(word) and word not in self._words and word not in _phrases().names]
+        strange = [word for word in words if not (_is_harmless(word) or word in self._words or word in _phrases().names)]
         if len(strange) > max(2, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
         if strange:
             return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{strange[0]}'; say only what the places hold")
         for clause in _CLAUSE.split(free):
-            has_place = PLACE.search(clause)
+            tells, has_place = _TELLS.search(clause), PLACE.search(clause)
             for word in _WORD.findall(PLACE.sub(" ", clause)):
-                is_fine = _is_common(word) or word in self._near or (word in self._words and not _TELLS.search(clause))
-                if not is_fine or (not has_place and word in _phrases().names and not _is_common(word) and word not in self._words):
+                is_fine = _is_common(word) or word in self._near or (has_place and word in _phrases().names)
+                if not is_fine and (tells or not (_is_harmless(word) or word in self._words)):
                     return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
         return None
 
@@ -164,7 +174,7 @@ class WordingCheck:
                 return Finding(Outcome.FELL_BACK_MEANING, rule.must)
             for pattern in rule.core:
                 rest = pattern.sub(" ~ ", rest)
-        for kind in _TOLD_ALONE:
+        for kind in _TOLD_ALONE if "close" not in self._kinds else ():
             for pattern in _phrases().acts[kind].core if kind not in self._kinds else ():
                 if match := pattern.search(rest):
                     return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{match[0].strip()}'; only what the message does")
@@ -175,7 +185,8 @@ class WordingCheck:
         if self._kinds & _MAY_ASK:
             return None
         for sentence in _SENTENCE.split(free):
-            is_asked = sentence.rstrip(" \"')").endswith("?") and _WORD.search(sentence)
+            is_asked = sentence.rstrip(" \"')").endswith("?") and _WORD.search(PLACE.sub("", sentence))
+            is_asked = is_asked and not _ECHO.search(sentence)
             is_request = PLACE.search(sentence) and _REQUEST.search(sentence) and not _SEEKS.search(sentence)
             if is_asked and not is_request:
                 return Finding(Outcome.FELL_BACK_MEANING, "tell it, ask nothing")
@@ -198,26 +209,50 @@ class WordingCheck:
 def _rules_of(part: Part, phrases: _Phrases) -> Iterator[_Rule]:
     if part.kind in phrases.acts:
         yield phrases.acts[part.kind]
-    for name in ("STATUS", "ARRIVAL") if part.asks == "ARRIVAL" else (part.asks,):
+    for name in ("STATUS", "ARRIVAL") if part.about == "ARRIVAL" else (part.about,):
         if name in phrases.asks:
-            yield phrases.asks[name]
+            rule = phrases.asks[name]
+            yield rule if part.kind in FIRST else rule._replace(must="")
 
 
 @cache
 def _is_common(word: str) -> bool:
-    """Tell whether a word, or what remains without its ending, is on the list of words that any customer may use."""
-    known = _known()
-    if word.startswith("'"):
-        return word in ("'s", "'m", "'re", "'ve", "'d", "'ll", "'em")
-    stems = {word.removesuffix(end) + put for end, put in _ENDINGS if word.endswith(end)}
-    stems |= {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}
-    return word in known or any(len(stem) > 2 and stem in known for stem in stems)
+    """Tell whether any customer may use a word, even next to a fact: it or its base form stands in ``words.txt``."""
+    return word in _CLITICS or not _forms(word).isdisjoint(_listed("words.txt"))
 
 
 @cache
-def _known() -> frozenset[str]:
-    lines = files("ecom_rlve.envs.customer.check.data").joinpath("words.txt").read_text(encoding="utf-8").splitlines()
-    return frozenset(part for line in lines if not line.startswith("#") for part in re.findall("[a-z]+", line))
+def _is_harmless(word: str) -> bool:
+    """Tell whether a customer may use a word in a clause that tells no fact: English, and not in ``harmful.txt``."""
+    if _is_common(word):
+        return True
+    forms = _forms(word, _MORE_ENDINGS)
+    is_harmful = not forms.isdisjoint(_listed("harmful.txt") | _listed("describing.txt"))
+    return not is_harmful and not _forms(word).isdisjoint(_listed("english.txt"))
+
+
+@cache
+def _is_descriptive(word: str) -> bool:
+    """Tell whether a word may describe: something else than a product, in a sentence about that."""
+    forms = _forms(word, _MORE_ENDINGS)
+    return not forms.isdisjoint(_listed("describing.txt")) and forms.isdisjoint(_listed("harmful.txt"))
+
+
+def _undescribed(match: re.Match[str]) -> str:
+    return "~" if _is_descriptive(match[0]) else match[0]
+
+
+def _forms(word: str, endings: tuple[tuple[str, str], ...] = _ENDINGS) -> set[str]:
+    """Return a word and what it may be a form of: "planning" → "plann", "planne", "plan"."""
+    stems = {word.removesuffix(end) + put for end, put in endings if word.endswith(end)}
+    stems |= {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}
+    return {stem for stem in stems if len(stem) > 2} | {word}
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    lines = files("ecom_rlve.envs.customer.check.data").joinpath(name).read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in re.findall("[a-z]+", line))
 
 
 @cache
@@ -237,11 +272,12 @@ def _phrases() -> _Phrases:
         {kind: _rule(entry) for kind, entry in data["acts"].items()},
         {name: _rule(entry) for name, entry in data["asks"].items()},
         frozenset(data["names"].split()),
+        data["slang"],
     )
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(_expanded(pattern))
+    return re.compile(_expanded(pattern.replace(r"\w+", r"[\w']+")))
 
 
 def _expanded(text: str) -> str:

@@ -19,6 +19,8 @@ from ecom_rlve.envs.language.phrases import LABELS, after_noun, after_should, co
 from ecom_rlve.envs.language.speaker import joined, split_quantity
 from ecom_rlve.streams import Draws, stream
 
+FIRST = frozenset(("open", "next", "switch"))
+"""Acts that begin an errand."""
 PLACE = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"^(?:an?|the) ")
 _DETERMINED = re.compile(r"\b(an?|the|my|our|your|this|that) \{((?:item|count|title|order|thing|errand)_\d+)\}", re.IGNORECASE)
@@ -72,8 +74,8 @@ class Part:
     """Text that fills each place, by name."""
     groups: tuple[tuple[str, ...], ...] = ()
     """Names of places that belong together: an item, then its facts."""
-    asks: str = ""
-    """For a first message: what it asks, by the id of an environment; ``ARRIVAL`` for a status with a date."""
+    about: str = ""
+    """Id of the environment that it belongs to; ``ARRIVAL`` for a status with a date. In a first message: what it asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +146,11 @@ class _Writer:
         listed = "; ".join(" ".join(f"{{{name}}}" for name in group) for group in groups if group)
         if title:
             listed = f"{{{title}}}" + (f" (not {listed})" if listed else "")
-        asks = _asked(act, env_id) if act.kind in (ActKind.OPEN, ActKind.NEXT, ActKind.SWITCH) else ""
+        about = _asked(act, env_id) if act.kind in FIRST else env_id
         said = joined([f"{{{name}}}" for name in things]) or "that"
         marks = {name: f"{{{place}}}" for name, place in own.items()}
-        says = _words(act, asks).format_map({"list": listed or "that", "things": said, **marks})
-        return Part(act.kind.value, says, self._places, tuple(filter(None, groups)), asks)
+        says = _words(act, about).format_map({"list": listed or "that", "things": said, **marks})
+        return Part(act.kind.value, says, self._places, tuple(filter(None, groups)), about)
 
     def _place(self, name: str, text: str) -> str:
         self._count[name] += 1
@@ -199,10 +201,10 @@ def _asked(act: Act, env_id: str) -> str:
     return "ARRIVAL" if dict(act.says).get("asks") == "status and arrival" else env_id
 
 
-def _words(act: Act, asks: str) -> str:
+def _words(act: Act, about: str) -> str:
     """Return what an act does, with marks for its places."""
-    if asks in _ASKS:
-        return _ASKS[asks]
+    if act.kind in FIRST and about in _ASKS:
+        return _ASKS[about]
     if act.kind is ActKind.CORRECT and act.attributes:
         return _REFUSED
     if act.kind is ActKind.STOCKOUT_FALLBACK and not act.title and not any(each.facts for each in act.mentions):
