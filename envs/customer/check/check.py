@@ -25,10 +25,17 @@ _MARKUP = re.compile(r"[{}\[\]<>|\\_*#`^=@~/]|https?:|www\.")
 _DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
 _WORD = re.compile(r"'?[a-z]+")
 _SLANG = re.compile(r"(?<![\w{'])[a-z]+(?![\w}'])")
+_ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
+_INTERJECTION = re.compile(r"\b(?:a+r+g+h*|u+r*g+h*|u+h+|u+m+|h+m+|o+h+|a+h+|e+r+m*|o+o+h+|a+w+|a+h+a+|(?:ha)+h?|e+k+|y+a+y+|ph+ew+)\b")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|though|although|as)\b")
-_POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size|want|need|like)\b")
-"""A sentence that holds one of these may be about a product."""
+_TELLS_OF_ONESELF = re.compile(r"\b(?:i|we|me|us|my|our|he|she|his|her|life)\b")
+_POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size)\b")
+"""A clause that holds one of these may be about a product."""
+_NEGATES = re.compile(r"\b(?:not|never|no|nobody|nothing)\b")
+_WANTS = re.compile(r"\b(?:want|need|like|love|mean|think|say|said|care|buy|order|take|accept|agree|ask|asked|look|use)")
+_LONG_CLAUSE = 5
+"""A clause that negates and has fewer words may negate what stands before it: "{fact_1}? I do not."."""
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")
 _PLAIN = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "–": "-", "—": "-", "…": ".", "é": "e", "\u00a0": " "})
 _LETTERS, _LETTERS_PER_PLACE = 320, 60
@@ -41,7 +48,7 @@ _CLITICS = frozenset(("'s", "'m", "'re", "'ve", "'d", "'ll", "'em"))
 _MAY_ASK = {"open", "next", "switch", "clarify", "still_there", "correct", "revise", "stockout_fallback", "skip", "reject"}
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
-_ECHO = re.compile(r"^(?:oh|ah|um|hm+|well|,|the|and|of|for|\s|\{(?:thing|item)_\d+\})*\?")
+_ECHO = re.compile(r"^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?")
 _SEEKS = re.compile(r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b")
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
@@ -52,6 +59,7 @@ class _Rule(NamedTuple):
 
     must: str
     core: tuple[re.Pattern[str], ...]
+    also: tuple[re.Pattern[str], ...]
     words: frozenset[str]
     near: frozenset[str]
 
@@ -86,14 +94,15 @@ class WordingCheck:
         self._kinds = {part.kind for part in sheet.parts}
         self._rules = [rule for part in sheet.parts for rule in _rules_of(part, phrases)]
         self._words = frozenset[str]().union(*(rule.words | rule.near for rule in self._rules))
-        said = frozenset(word for part in sheet.parts for word in _WORD.findall(PLACE.sub(" ", _expanded(part.says.casefold()))))
+        begun = " ".join(part.says for part in sheet.parts if part.kind in FIRST)
+        said = frozenset(_WORD.findall(_ASIDE.sub(" ", _expanded(begun.casefold()))))
         self._near = said.union(*(rule.near for rule in self._rules))
         self._words |= said
         self._most_letters = _LETTERS + _LETTERS_PER_PLACE * len(sheet.places)
 
     def __call__(self, wording: str) -> Finding | None:
         """Return why a wording does not pass, None if it does."""
-        text = wording.translate(_PLAIN).casefold().replace(" + ", " and ")
+        text = _INTERJECTION.sub("oh", wording.translate(_PLAIN).casefold().replace(" + ", " and "))
         finding = self._form(text) or self._places(text)
         if finding:
             return finding
@@ -143,26 +152,22 @@ class WordingCheck:
 
     def _strange(self, free: str) -> Finding | None:
         """Find a word that no customer needs, or one that must not stand so near to a fact."""
-        # What another thing is like says nothing about a product.
-        sentences = (each if _POINTS.search(each) else _WORD.sub(_undescribed, each) for each in _SENTENCE.split(free))
-        free = " ".join(sentences)
         bare = PLACE.sub(" ", free)
         if sign := _DIGIT_OR_SIGN.search(bare):
             return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{sign[0]}'; numbers are in the places")
         for value in sorted(self._unsaid):
             if re.search(rf"\b{re.escape(value)}\b", bare):
                 return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{value}', which you were not told to say")
-        words = _WORD.findall(bare)
-        strange = [word for word in words if not (_is_harmless(word) or word in self._words or word in _phrases().names)]
-        if len(strange) > max(2, _FOREIGN_SHARE * len(words)):
+        names, words = _phrases().names, _WORD.findall(bare)
+        if sum(_is_foreign(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
-        if strange:
-            return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{strange[0]}'; say only what the places hold")
-        for clause in _CLAUSE.split(free):
+        for clause in map(_without_story, _CLAUSE.split(free)):
             tells, has_place = _TELLS.search(clause), PLACE.search(clause)
             for word in _WORD.findall(PLACE.sub(" ", clause)):
-                is_fine = _is_common(word) or word in self._near or (has_place and word in _phrases().names)
-                if not is_fine and (tells or not (_is_harmless(word) or word in self._words)):
+                is_near = _is_common(word) or word in self._near or (has_place and word in names)
+                if not is_near and not _is_harmless(word) and word not in self._words:
+                    return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
+                if not is_near and tells:
                     return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
         return None
 
@@ -170,7 +175,7 @@ class WordingCheck:
         """Find an act that the message must do and does not, or the other way round."""
         rest = free
         for rule in self._rules:
-            if rule.must and not any(pattern.search(free) for pattern in rule.core):
+            if rule.must and not any(pattern.search(free) for pattern in (*rule.core, *rule.also)):
                 return Finding(Outcome.FELL_BACK_MEANING, rule.must)
             for pattern in rule.core:
                 rest = pattern.sub(" ~ ", rest)
@@ -238,8 +243,17 @@ def _is_descriptive(word: str) -> bool:
     return not forms.isdisjoint(_listed("describing.txt")) and forms.isdisjoint(_listed("harmful.txt"))
 
 
-def _undescribed(match: re.Match[str]) -> str:
-    return "~" if _is_descriptive(match[0]) else match[0]
+def _is_foreign(word: str) -> bool:
+    return not _is_common(word) and _forms(word).isdisjoint(_listed("english.txt"))
+
+
+def _without_story(clause: str) -> str:
+    """Return a clause without words that describe or negate, where it tells of the customer and of no product."""
+    if not _TELLS_OF_ONESELF.search(clause) or _POINTS.search(clause):
+        return clause
+    if _NEGATES.search(clause) and (len(_WORD.findall(clause)) < _LONG_CLAUSE or _WANTS.search(clause)):
+        return clause
+    return _WORD.sub(lambda match: "~" if _is_descriptive(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
 
 
 def _forms(word: str, endings: tuple[tuple[str, str], ...] = _ENDINGS) -> set[str]:
@@ -289,4 +303,5 @@ def _expanded(text: str) -> str:
 
 def _rule(entry: Mapping[str, Any]) -> _Rule:
     words, near = (frozenset(str(entry.get(name, "")).split()) for name in ("words", "near"))
-    return _Rule(entry.get("must", ""), tuple(map(_compiled, entry.get("core", ()))), words, near)
+    core, also = (tuple(map(_compiled, entry.get(name, ()))) for name in ("core", "also"))
+    return _Rule(entry.get("must", ""), core, also, words, near)
