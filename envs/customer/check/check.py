@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.customer.check.sheet import FIRST, PLACE, Part, Sheet
@@ -26,14 +25,18 @@ _DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
 _WORD = re.compile(r"'?[a-z]+")
 _SLANG = re.compile(r"(?<![\w{'])[a-z]+(?![\w}'])")
 _ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
-_INTERJECTION = re.compile(r"\b(?:a+r+g+h*|u+r*g+h*|u+h+|u+m+|h+m+|o+h+|a+h+|e+r+m*|o+o+h+|a+w+|a+h+a+|(?:ha)+h?|e+k+|y+a+y+|ph+ew+)\b")
+_INTERJECTION = re.compile(
+    r"\b(?:a+r+g+h*|u+r*g+h*|u+h+|u+m+|h+m+|o+h+|a+h+|e+r+m*|o+o+h+|a+w+|a+h+a+|(?:ha)+h?|e+k+|y+a+y+|ph+ew+)\b"
+)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|though|although|as)\b")
 _TELLS_OF_ONESELF = re.compile(r"\b(?:i|we|me|us|my|our|he|she|his|her|life)\b")
 _POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size)\b")
 """A clause that holds one of these may be about a product."""
 _NEGATES = re.compile(r"\b(?:not|never|no|nobody|nothing)\b")
-_WANTS = re.compile(r"\b(?:want|need|like|love|mean|think|say|said|care|buy|order|take|accept|agree|ask|asked|look|use)")
+_WANTS = re.compile(
+    r"\b(?:want|need|like|love|mean|think|say|said|care|buy|order|take|accept|agree|ask|asked|look|use)"
+)
 _LONG_CLAUSE = 5
 """A clause that negates and has fewer words may negate what stands before it: "{fact_1}? I do not."."""
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")
@@ -42,14 +45,48 @@ _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
 _FOREIGN_SHARE = 0.5
 """From this share of unknown words on, a text is not taken for English."""
-_ENDINGS = (("", ""), ("s", ""), ("es", ""), ("ed", ""), ("ed", "e"), ("ing", ""), ("ing", "e"), ("ies", "y"), ("ied", "y"), ("ly", ""))
-_MORE_ENDINGS = (*_ENDINGS, ("er", ""), ("er", "e"), ("est", ""), ("est", "e"), ("ier", "y"), ("iest", "y"), ("ish", ""), ("ness", ""))
+_ENDINGS = (
+    ("", ""),
+    ("s", ""),
+    ("es", ""),
+    ("ed", ""),
+    ("ed", "e"),
+    ("ing", ""),
+    ("ing", "e"),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("ly", ""),
+)
+_MORE_ENDINGS = (
+    *_ENDINGS,
+    ("er", ""),
+    ("er", "e"),
+    ("est", ""),
+    ("est", "e"),
+    ("ier", "y"),
+    ("iest", "y"),
+    ("ish", ""),
+    ("ness", ""),
+)
 _CLITICS = frozenset(("'s", "'m", "'re", "'ve", "'d", "'ll", "'em"))
-_MAY_ASK = {"open", "next", "switch", "clarify", "still_there", "correct", "revise", "stockout_fallback", "skip", "reject"}
+_MAY_ASK = {
+    "open",
+    "next",
+    "switch",
+    "clarify",
+    "still_there",
+    "correct",
+    "revise",
+    "stockout_fallback",
+    "skip",
+    "reject",
+}
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
 _ECHO = re.compile(r"^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?")
-_SEEKS = re.compile(r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b")
+_SEEKS = re.compile(
+    r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b"
+)
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
 
@@ -143,7 +180,9 @@ class WordingCheck:
     def _harmful(self, text: str) -> Finding | None:
         """Find common words that do harm together."""
         for refused in _phrases().refused:
-            is_left = not self._kinds.isdisjoint(refused.unless) or (refused.only and self._kinds.isdisjoint(refused.only))
+            is_left = not self._kinds.isdisjoint(refused.unless) or (
+                refused.only and self._kinds.isdisjoint(refused.only)
+            )
             for pattern in () if is_left else refused.patterns:
                 if match := pattern.search(text):
                     outcome = Outcome.FELL_BACK_ROLE if "shop" in refused.why else Outcome.FELL_BACK_MEANING
@@ -182,7 +221,9 @@ class WordingCheck:
         for kind in _TOLD_ALONE if "close" not in self._kinds else ():
             for pattern in _phrases().acts[kind].core if kind not in self._kinds else ():
                 if match := pattern.search(rest):
-                    return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{match[0].strip()}'; only what the message does")
+                    return Finding(
+                        Outcome.FELL_BACK_MEANING, f"do not say '{match[0].strip()}'; only what the message does"
+                    )
         return None
 
     def _questions(self, free: str) -> Finding | None:
@@ -201,7 +242,9 @@ class WordingCheck:
         """Find a fact that stands with another item than its own: a fact belongs to the last item before it."""
         groups = [group for part in self._sheet.parts for group in part.groups]
         heads = {group[0] for group in groups if not group[0].startswith(("fact", "clause"))}
-        owner = {name: group[0] for group in groups for name in group[1:] if group[0] in heads and name.startswith("fact")}
+        owner = {
+            name: group[0] for group in groups for name in group[1:] if group[0] in heads and name.startswith("fact")
+        }
         if len(heads) > 1:
             last = ""
             for name in PLACE.findall(text):
@@ -253,7 +296,9 @@ def _without_story(clause: str) -> str:
         return clause
     if _NEGATES.search(clause) and (len(_WORD.findall(clause)) < _LONG_CLAUSE or _WANTS.search(clause)):
         return clause
-    return _WORD.sub(lambda match: "~" if _is_descriptive(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
+    return _WORD.sub(
+        lambda match: "~" if _is_descriptive(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause
+    )
 
 
 def _forms(word: str, endings: tuple[tuple[str, str], ...] = _ENDINGS) -> set[str]:
@@ -271,7 +316,9 @@ def _listed(name: str) -> frozenset[str]:
 
 @cache
 def _phrases() -> _Phrases:
-    data = tomllib.loads(files("ecom_rlve.envs.customer.check.data").joinpath("phrases.toml").read_text(encoding="utf-8"))
+    data = tomllib.loads(
+        files("ecom_rlve.envs.customer.check.data").joinpath("phrases.toml").read_text(encoding="utf-8")
+    )
     return _Phrases(
         _compiled(rf"(?<![\w'])(?:{'|'.join(data['courtesy'])})(?![\w'])"),
         tuple(
@@ -296,7 +343,12 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 def _expanded(text: str) -> str:
     """Return a text, or a pattern, with negations written out: "can't" is "can not"."""
-    for short, long in (("can(?:'t|not)", "can not"), ("can't", "can not"), ("cannot", "can not"), ("won't", "will not")):
+    for short, long in (
+        ("can(?:'t|not)", "can not"),
+        ("can't", "can not"),
+        ("cannot", "can not"),
+        ("won't", "will not"),
+    ):
         text = text.replace(short, long)
     return text.replace("~not", r"(?:\bnot)").replace("n't", " not")
 

@@ -2,15 +2,15 @@
 
 ``{fact_1}`` stands for a whole phrase with its operator and value ("costing at most $25.00"), so that whoever words the
 message cannot say a wrong value: every value, name and number is in a place. Places are named after what they hold:
-``item``, ``count`` ("three throw blankets"), ``title``, ``fact`` (a phrase that follows a noun), ``clause`` (a circumstance:
-"I paid by card"), ``thing`` (the name of an attribute), and what an environment's first message is about.
+``item``, ``count`` ("three throw blankets"), ``title``, ``fact`` (a phrase that follows a noun), ``clause`` (a
+circumstance: "I paid by card"), ``thing`` (the name of an attribute), and what an environment's first message is about.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
 
@@ -23,43 +23,47 @@ FIRST = frozenset(("open", "next", "switch"))
 """Acts that begin an errand."""
 PLACE = re.compile(r"\{(\w+)\}")
 _ARTICLE = re.compile(r"^(?:an?|the) ")
-_DETERMINED = re.compile(r"\b(an?|the|my|our|your|this|that) \{((?:item|count|title|order|thing|errand)_\d+)\}", re.IGNORECASE)
+_DETERMINED = re.compile(
+    r"\b(an?|the|my|our|your|this|that) \{((?:item|count|title|order|thing|errand)_\d+)\}", re.IGNORECASE
+)
 _STARTS = re.compile(r"(?:^|[.!?] +)$")
 
 _SAYS: Mapping[str, str] = {
-    "open": "begin the conversation and say that you want {list}",
-    "next": "say that you also want {list}",
-    "answer": "answer the question: {list}",
-    "dont_know": "say that you do not know {things}",
-    "no_preference": "say that you do not mind about {things}",
-    "nothing_left": "say that you have told everything and nothing is left",
-    "confirm": "say yes, all of it is right, it is what you wanted",
-    "correct": "say that it is wrong as it is: you asked for {list}",
-    "skip": "ask to stop talking about {list} and to move on",
-    "reject": "say that something that they picked is not what you asked for; do not say what",
-    "continue": "tell them to go on; add nothing",
-    "stockout_fallback": "it is sold out: ask to take {list} instead",
-    "clarify": "ask which one they mean",
-    "still_there": "say that it is not sold out, you still see {list} in the shop",
-    "switch": "interrupt: say that something else comes first",
-    "give_up": "say that this leads nowhere and that you leave; goodbye",
-    "close": "say that this was all, and goodbye",
-    "revise": "say that you changed your mind: now it is {list}",
+    "open": "I am looking for {list}.",
+    "next": "I am also looking for {list}.",
+    "answer": "I would like {list}.",
+    "dont_know": "I do not know {things}.",
+    "no_preference": "I do not mind about {things}.",
+    "nothing_left": "I have told you everything.",
+    "confirm": "Yes, that is exactly what I wanted.",
+    "correct": "That is wrong; I asked for {list}.",
+    "skip": "Let's leave {list} and move on.",
+    "reject": "Something there is not what I asked for.",
+    "continue": "Please go on.",
+    "stockout_fallback": "Then I'll take {list} instead.",
+    "clarify": "Which one do you mean?",
+    "still_there": "Are you sure? I can still see {list} in the shop.",
+    "switch": "Wait, there is something else first.",
+    "give_up": "This leads nowhere, I give up. Goodbye.",
+    "close": "That's all for today. Goodbye.",
+    "revise": "I changed my mind, make it {list} instead.",
 }
-"""What each kind of act does, for a prompt; ``{list}`` are its items with their facts."""
+"""What each kind of act says, as plainly as can be; ``{list}`` are its items with their facts."""
 _ASKS: Mapping[str, str] = {
-    "PD": "ask them to recommend {list}",
-    "SUB": "say that {title} is sold out and ask for something like it: {list}",
-    "RETURN": "say that you want to send back {list}",
-    "STATUS": "ask for the status of {order}",
-    "ARRIVAL": "ask for the status of {order} and for the day of its arrival",
-    "POLICY": "ask: {question}",
-    "BUNDLE": "say that you are {plan} and need help with {list}",
-    "BACK": "say that you come back to {errand}",
-    "ELSE": "say that there is something else",
+    "PD": "Could you recommend {list}?",
+    "SUB": "{title} is sold out. Is there anything similar?",
+    "RETURN": "I would like to return {list}.",
+    "STATUS": "What is the status of {order}?",
+    "ARRIVAL": "What is the status of {order}, and when does it arrive?",
+    "POLICY": "Could you tell me {question}?",
+    "BUNDLE": "I'm {plan} and need {list}.",
+    "BACK": "Now back to {errand}.",
+    "ELSE": "There is something else.",
 }
-"""What an environment's own first message does."""
-_REFUSED, _LEFT_OUT = "say that {things} is not what you want for {list}", "it is sold out: ask to leave out {list}"
+"""What an environment's own first message says."""
+_NOT_WANTED = "That is not {things} I want."
+_LEFT_OUT = "Then leave {list} out, please."
+_SKIPPED = "Let's leave {things} and move on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,13 @@ class Part:
     kind: str
     """The kind of the act, as in ``ActKind``."""
     says: str
-    """What it does, in plain words with places."""
+    """What it says, in plain words with all of its places: a wording that passes the check."""
     places: Mapping[str, str]
     """Text that fills each place, by name."""
     groups: tuple[tuple[str, ...], ...] = ()
     """Names of places that belong together: an item, then its facts."""
     about: str = ""
-    """Id of the environment that it belongs to; ``ARRIVAL`` for a status with a date. In a first message: what it asks."""
+    """Id of the environment that it belongs to; in a first message what it asks: ``ARRIVAL`` for a status with a date."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +89,11 @@ class Sheet:
     parts: tuple[Part, ...]
     is_sloppy: bool = False
     """Sentences begin with a small letter."""
+
+    @property
+    def plain(self) -> str:
+        """The plainest wording."""
+        return " ".join(part.says for part in self.parts)
 
     @property
     def places(self) -> dict[str, str]:
@@ -140,17 +149,13 @@ class _Writer:
         """Return an act as a part of a sheet."""
         self._places = {}
         own = self._own_places(act)
-        groups = tuple(self._group(act, mention, own) for mention in act.mentions)
+        groups = tuple(filter(None, (self._group(act, mention, own) for mention in act.mentions)))
         title = self._place("title", f'"{act.title}"') if act.title else ""
-        things = [self._place("thing", f"the {LABELS.get(name, name.replace('_', ' '))}") for name in act.attributes]
-        listed = "; ".join(" ".join(f"{{{name}}}" for name in group) for group in groups if group)
-        if title:
-            listed = f"{{{title}}}" + (f" (not {listed})" if listed else "")
+        for name in act.attributes:
+            self._place("thing", f"the {LABELS.get(name, name.replace('_', ' '))}")
         about = _asked(act, env_id) if act.kind in FIRST else env_id
-        said = joined([f"{{{name}}}" for name in things]) or "that"
-        marks = {name: f"{{{place}}}" for name, place in own.items()}
-        says = _words(act, about).format_map({"list": listed or "that", "things": said, **marks})
-        return Part(act.kind.value, says, self._places, tuple(filter(None, groups)), about)
+        says = _plain(act, about, own, groups, self._places, title)
+        return Part(act.kind.value, says, self._places, groups, about)
 
     def _place(self, name: str, text: str) -> str:
         self._count[name] += 1
@@ -179,7 +184,11 @@ class _Writer:
         if quantity is not None:
             value = float(str(quantity.constraint.value))
             names.append(self._place("count", counted(value, mention.singular, mention.plural, self._draws, [])))
-        elif mention.singular and not own.keys() & {"title", "order", "question"} and (others or not circumstances or act.bank):
+        elif (
+            mention.singular
+            and not own.keys() & {"title", "order", "question"}
+            and (others or not circumstances or act.bank)
+        ):
             given = [text for _, text in act.places if act.bank and text.endswith(mention.singular)]
             is_whole = bool(given) and _ARTICLE.match(given[0])
             names.append(self._place("item", given[0] if is_whole else f"the {mention.singular}"))
@@ -201,12 +210,53 @@ def _asked(act: Act, env_id: str) -> str:
     return "ARRIVAL" if dict(act.says).get("asks") == "status and arrival" else env_id
 
 
-def _words(act: Act, about: str) -> str:
-    """Return what an act does, with marks for its places."""
+def _plain(
+    act: Act,
+    about: str,
+    own: Mapping[str, str],
+    groups: Sequence[tuple[str, ...]],
+    names: Iterable[str],
+    title: str,
+) -> str:
+    """Return an act in plain words around its places."""
+    frame = _frame(act, about)
+    marks = {name: f"{{{place}}}" for name, place in own.items()}
+    things = joined([f"{{{name}}}" for name in names if name.startswith("thing")])
+    clauses = [name for name in names if name.startswith("clause")]
+    facts = [[name for name in group if name not in clauses] for group in groups]
+    phrases = [_phrase(group) for group in facts if group]
+    # Only the first of these things goes back, or is the project.
+    first, further = (phrases[:1], phrases[1:]) if frame in (_ASKS["RETURN"], _ASKS["BUNDLE"]) else (phrases, [])
+    listed, also = joined(first), [f"I want {phrase}." for phrase in further]
+    if title:
+        listed = f"{{{title}}}" + (f" instead of {listed}" if listed else "")
+        frame = frame.replace(" instead", "") if "instead of" in listed else frame
+    if things and listed:
+        things += f" of {listed}"
+    elif listed and "{list}" not in frame:
+        also.append(f"It should be {listed}.")
+    if "{list}" in frame and not listed and clauses:
+        frame = "That is wrong." if act.kind is ActKind.CORRECT else ""
+    said = frame.format_map({"list": listed or "that", "things": things or "that", **marks})
+    return " ".join([*([said] if said else []), *also, *(f"{{{name}}}." for name in clauses)])
+
+
+def _phrase(group: Sequence[str]) -> str:
+    """Return "{item_1} {fact_1} and {fact_2}"."""
+    marks = [f"{{{name}}}" for name in group]
+    if group[0].startswith("fact"):
+        return joined(marks)
+    return " ".join([marks[0], *([joined(marks[1:])] if marks[1:] else [])])
+
+
+def _frame(act: Act, about: str) -> str:
+    """Return the sentence of an act, with marks for its places."""
     if act.kind in FIRST and about in _ASKS:
         return _ASKS[about]
     if act.kind is ActKind.CORRECT and act.attributes:
-        return _REFUSED
+        return _NOT_WANTED
+    if act.kind is ActKind.SKIP and act.attributes:
+        return _SKIPPED
     if act.kind is ActKind.STOCKOUT_FALLBACK and not act.title and not any(each.facts for each in act.mentions):
         return _LEFT_OUT
     return _SAYS[act.kind]
