@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -22,6 +23,7 @@ from ecom_rlve.streams import Streams
 _STEPS = 3
 """How many earlier steps an utterance carries lines of."""
 _SEEDS = 2**31
+_ARTICLE = re.compile(r"^(?:an?|the) ")
 
 
 class Question(NamedTuple):
@@ -117,6 +119,6 @@ def _check(acts: tuple[Act, ...], env_id: str, intents: tuple[Intent[Any], ...])
     subjects = (subject for intent in intents for subject in intent.subjects if subject.category)
     values = (slot.fact.constraint.value for intent in intents for slot in intent.slots)
     words = (value if isinstance(value, tuple) else (value,) for value in values)
-    named = {text for some in words for text in some if isinstance(text, str)}
+    named = {_ARTICLE.sub("", text) for some in words for text in some if isinstance(text, str)}
     named.update(text for subject in subjects for text in (subject.singular, subject.plural))
     return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)))

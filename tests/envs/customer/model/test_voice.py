@@ -87,12 +87,11 @@ def test_a_second_try_is_shown_the_first_and_told_why(utterances: list[Utterance
     assert "there is no place {x}" in again["content"]
 
 
-@pytest.mark.parametrize("ending", ["please", "{item_1}"])
-def test_a_missing_full_stop_is_put(ending: str, utterances: list[Utterance], chat: SimpleNamespace) -> None:
-    one = next(each for each in utterances if sheet_for(each).places.keys() == {"item_1"})
-    wording = "I want {item_1}, please" if ending == "please" else "I want {item_1}"
-    heard = _say(ModelVoice(chat.endpoint(chat.app(lambda _: wording))), [one])
-    assert heard == [(sheet_for(one).fill(f"{wording}."), Outcome.ACCEPTED)]
+def test_a_missing_full_stop_is_put(utterances: list[Utterance], chat: SimpleNamespace) -> None:
+    one = utterances[0]
+    plain = sheet_for(one).plain.removesuffix(".")
+    heard = _say(ModelVoice(chat.endpoint(chat.app(lambda _: plain))), [one])
+    assert heard == [(sheet_for(one).fill(f"{plain}."), Outcome.ACCEPTED)]
 
 
 HOSTILE: dict[str, tuple[Any, Outcome]] = {
@@ -129,7 +128,8 @@ def test_a_hostile_model_that_knows_everything_leaks_nothing(sayings: list[Any],
     texts: Texts = {}
     asked: list[Utterance] = []
     for said in sayings[::9]:
-        secrets = [spellings(slot.fact)[0] for slot in said.unsaid]
+        # "I mean one" tells nothing: it is a pronoun, too.
+        secrets = [spellings(slot.fact)[0] for slot in said.unsaid if spellings(slot.fact)[0] != "one"]
         prompt = _prompt(messages_for(said.utterance))
         if secrets and prompt not in texts:
             secret = secrets[int(rng.integers(len(secrets)))]
@@ -292,15 +292,13 @@ def test_prompts_hold_what_is_said_and_nothing_that_is_not(sayings: list[Any]) -
                 for fact in mention.facts:
                     assert any(spelled in text for spelled in spellings(fact)), (fact, text)
         # The examples are the same in every prompt, and what was said before is part of the conversation.
-        task = messages[-1]["content"].rpartition("Places:")[2].rpartition("Manner:")
+        task = messages[-1]["content"].rpartition("Conversation:")[2].partition("\n\n")[2].casefold()
+        task = re.sub("manner: .*\n", "", task)
         acts = f"{utterance.acts} {utterance.template_text}".casefold()
         for slot in said.unsaid:
             value = spellings(slot.fact)[0].casefold()
             if value not in acts and value not in ("the price", "the rating", "the brand", "the delivery time"):
-                assert not re.search(rf"(?<![\w$.]){re.escape(value)}(?![\w.]*\w)", "".join(task).casefold()), (
-                    value,
-                    task,
-                )
+                assert not re.search(rf"(?<![\w$.]){re.escape(value)}(?![\w.]*\w)", task), (value, task)
         for name in said.ids:
             assert name not in text
         assert messages == messages_for(utterance)
