@@ -19,14 +19,12 @@ _AMERICANS = 0.5
 
 
 class TemplateText(NamedTuple):
-    """Acts in the template's words."""
+    """Acts in the bank's words."""
 
     text: str
     """As the customer says it."""
-    plain: str
-    """``text`` before typing noise."""
     frames: tuple[str, ...]
-    """The frames of the bank that it is made from, in order."""
+    """The frames that it is made from, in order."""
 
 
 class TemplateVoice:
@@ -47,18 +45,17 @@ class TemplateVoice:
         wording = word(acts, self.persona, rng, bank, is_american=self._is_american)
         p_noise = self._world.axes.p_noise
         if not p_noise:
-            return TemplateText(wording.text, wording.text, wording.frames)
-        rng = self._streams.stream("noise", turn)
+            return TemplateText(wording.text, wording.frames)
         noisy = add_noise(
             wording.text,
             wording.protected,
             self._confusable(acts),
             p_noise,
-            rng,
+            self._streams.stream("noise", turn),
             uses_slang=self.persona.uses_slang,
             is_careless=self.persona.is_careless,
         )
-        return TemplateText(noisy, wording.text, wording.frames)
+        return TemplateText(noisy, wording.frames)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
         """Return the words of each value that is said, with the other words that a slip must not bring them near."""

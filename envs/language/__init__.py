@@ -1,1 +1,1 @@
-"""What a customer can say and in which words: acts, phrases, templates, noise."""
+"""What a customer can say and in which words: acts, the bank of frames, noise."""

@@ -22,7 +22,7 @@ _SMOOTHED = 0.1
 
 
 def without_values(text: str, acts: Iterable[Act]) -> str:
-    """Return a text without the values of its acts, quoted titles and numbers: what is left are the customer's words."""
+    """Return a text without the values of its acts, titles and numbers: what is left are the customer's words."""
     for each in sorted(_values(acts), key=len, reverse=True):
         text = re.sub(rf"(?<!\w){re.escape(each)}(?!\w)", " ", text, flags=re.IGNORECASE)
     return _NUMBER.sub(" ", text)

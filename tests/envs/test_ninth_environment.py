@@ -132,7 +132,7 @@ def _wrap(method: str, change: Callable[[Any, Any], Any]) -> Callable[[Environme
 def _places(intent: Any, act: Any, words: str) -> Any:
     """Return the opening with words after the title."""
     told = words.format(asked=intent.goal.asked, id=intent.world.shop.catalog.ids[intent.goal.row])
-    opening = "About \"{title}\": " + told + "."
+    opening = 'About "{title}": ' + told + "."
     return replace(act, frames=Frames("test", "Says more.", ("title",), (), False, {"any": (opening,)}))
 
 
