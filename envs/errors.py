@@ -7,6 +7,7 @@ EnvsError
 ├── GenerationError          no goal could be drawn within the redraw limit
 ├── ActionError              the client (not the model) sent an action this episode cannot take
 └── EpisodeDoneError         the episode has ended
+BankError                    a file of frames is wrong: the server does not start
 FormatFailureError           the model's output is no action: ends the episode, never an exception a client sees
 EnvironmentFaultError        an environment breaks the contract that all environments keep (``envs/contract/check.py``)
 DomainError                  the store refuses a call: an ordinary tool result, never an exception that a client sees
@@ -60,7 +61,7 @@ class EnvironmentFaultError(AssertionError):
     """An environment breaks the contract; the message says which clause, and where."""
 
 
-class BankError(EnvsError):
+class BankError(Exception):
     """A file of frames is wrong; the message names every line that is."""
 
     def __init__(self, file: str, faults: Sequence[str]) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from hashlib import blake2b
 from importlib import resources
@@ -146,12 +146,12 @@ class Frames:
     """Places that each frame holds exactly once."""
     one_of: tuple[str, ...]
     """Places of which each frame holds exactly one; may be empty."""
-    is_negative: bool
-    """Its frames may negate what they say."""
-    is_phrase: bool
-    """Its frames are no sentences but fill a place of others."""
     lists: Mapping[str, tuple[str, ...]]
     """Texts by the name of their list, see :data:`LISTS`."""
+    is_negative: bool = False
+    """Its frames may negate what they say."""
+    is_phrase: bool = False
+    """Its frames are no sentences but fill a place of others."""
 
     def of(self, persona: Persona) -> Pool:
         """Return the frames of a customer: everybody's, those of the register and those of the persona."""
@@ -168,7 +168,7 @@ class Frames:
     def extended(self, lists: Mapping[str, Sequence[str]]) -> Frames:
         """Return these frames and further ones."""
         joined = {name: (*self.lists.get(name, ()), *lists.get(name, ())) for name in {**self.lists, **lists}}
-        return Frames(self.name, self.about, self.places, self.one_of, self.is_negative, self.is_phrase, joined)
+        return replace(self, lists=joined)
 
 
 FACTS = "facts"
@@ -201,7 +201,7 @@ def _known(name: str, table: Mapping[str, Any]) -> Frames:
     lists = {key: tuple(table[key]) for key in LISTS if key in table}
     places, one_of = tuple(table.get("places", ())), tuple(table.get("one_of", ()))
     flags = bool(table.get("negative")), bool(table.get("phrase"))
-    found = Frames(name, table["about"], places, one_of, *flags, lists)
+    found = Frames(name, table["about"], places, one_of, lists, *flags)
     known = _KNOWN.setdefault(name, found)
     if known.lists != lists:
         raise ValueError(f"there are two tables of frames named {name}; name one of them otherwise")

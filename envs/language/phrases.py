@@ -43,16 +43,23 @@ _LARGER = {"ml": ("l", 500, 3), "g": ("kg", 500, 3)}
 
 
 def spellings(fact: Fact) -> tuple[str, ...]:
-    """Return every spelling of the fact's value that a sentence may use, the plain one first: ``$24.99``, ``A or B``.
+    """Return every text by which a sentence may state the fact's value, the plain one first: ``$24.99``, ``A or B``.
 
-    A range is spelled without what says that it is one: ``$20 and $30``, ``$20 to $30``.
+    A range is spelled without what says that it is one: ``$20 and $30``, ``$20 to $30``. The last one may be the next
+    value beyond a bound, of which "under" is said: ``$25``.
     Raises :class:`ValueError` if a price (in cents) or a quantity is no whole number.
     """
+    if fact.constraint.op is Op.BETWEEN:
+        return tuple(f"{low} {word} {high}" for word in ("and", "to") for low, high in ranges(fact))
+    limit = limit_of(fact)
+    return (*own_spellings(fact), limit) if limit else own_spellings(fact)
+
+
+def own_spellings(fact: Fact) -> tuple[str, ...]:
+    """Return the spellings of the value itself, of a fact that is no range."""
     if fact.spelled:
         return (fact.spelled,)
     value, attribute = fact.constraint.value, fact.constraint.attribute
-    if fact.constraint.op is Op.BETWEEN:
-        return tuple(f"{low} {word} {high}" for word in ("and", "to") for low, high in ranges(fact))
     if isinstance(value, tuple):
         return (" or ".join(with_capitals(str(each)) for each in value),)
     if isinstance(value, str):

@@ -31,8 +31,8 @@ from ecom_rlve.envs.language.phrases import (
     is_exact,
     label_of,
     limit_of,
+    own_spellings,
     ranges,
-    spellings,
 )
 from ecom_rlve.envs.language.spelling import american
 from ecom_rlve.streams import Draws
@@ -127,7 +127,7 @@ class Speaker:
         if "low" in chosen.places:
             low, high = self.draws.pick(ranges(fact))
             return {"low": low, "high": high}
-        return {"value": self.draws.pick(_after_between(fact) or spellings(fact))}
+        return {"value": self.draws.pick(_after_between(fact) or own_spellings(fact))}
 
     def _kept(self, fact: Fact, text: str) -> str:
         """Return a text; noise will leave it alone if it states something exact."""

@@ -133,7 +133,7 @@ def _places(intent: Any, act: Any, words: str) -> Any:
     """Return the opening with words after the title."""
     told = words.format(asked=intent.goal.asked, id=intent.world.shop.catalog.ids[intent.goal.row])
     opening = 'About "{title}": ' + told + "."
-    return replace(act, frames=Frames("test", "Says more.", ("title",), (), False, {"any": (opening,)}))
+    return replace(act, frames=Frames("test", "Says more.", ("title",), (), {"any": (opening,)}))
 
 
 def _opens(words: str) -> Callable[[Environment], Environment]:

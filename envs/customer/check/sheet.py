@@ -225,6 +225,7 @@ def _plain(
     marks = {name: f"{{{place}}}" for name, place in own.items()}
     last = " or " if act.kind is ActKind.CLARIFY else " and "
     things = joined([f"{{{name}}}" for name in names if name.startswith("thing")], last=last)
+    hedged = [_HEDGED.format(things=things)] if things and act.kind in FIRST else []
     clauses = [name for name in names if name.startswith("clause")]
     facts = [[name for name in group if name not in clauses] for group in groups]
     phrases = [_phrase(group) for group in facts if group]
@@ -241,7 +242,6 @@ def _plain(
     if "{list}" in frame and not listed and clauses:
         frame = "That is wrong." if act.kind is ActKind.CORRECT else ""
     said = frame.format_map({"list": listed or "that", "things": things or "that", **marks})
-    hedged = [_HEDGED.format(things=things)] if things and act.kind in FIRST else []
     lead = [_SEVERAL] if act.lead is not None else []
     return " ".join([*lead, *([said] if said else []), *also, *(f"{{{name}}}." for name in clauses), *hedged])
 
