@@ -231,7 +231,7 @@ def judge(mirror: Episode, seen: Observation, expected: Observation, tally: Tall
         if text == utterance.template_text:
             continue
         tally.other_words += 1
-        said = text.casefold()
+        heard = text.casefold()
         assert all(
             re.sub("^(?:an?|the) ", "", each.casefold()) in said for each in sheet_for(utterance).places.values()
         )

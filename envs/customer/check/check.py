@@ -26,6 +26,8 @@ _DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
 _WORD = re.compile(r"'?[a-z]+")
 _SLANG = re.compile(r"(?<![\w{'])[a-z]+(?![\w}'])")
 _ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
+_NAMED = r"\b%s(?= (?:is|should|would|has|must|needs|of|for|i|we|wise|{)|\s*$)"
+"""How the name of an attribute may stand in a clause: "the colour is …", "as for the colour, …"."""
 _LONG_DRAWN = re.compile(r"([a-z])\1{2,}")
 _INTERJECTION = re.compile(
     r"\b(?:a+r+g+h*|u+r*g+h*|u+h+|u+m+|h+m+|o+h+|a+h+|e+r+m*|o+o+h+|a+w+|a+h+a+|(?:ha)+h?|e+k+|y+a+y+|ph+ew+)\b"
@@ -85,7 +87,9 @@ _MAY_ASK = {
 }
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
-_ECHO = re.compile(r"~\s*\?|^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?")
+_ECHO = re.compile(
+    r"~\s*\?|^(?:honestly|truly|me)\?|^(?:oh|ah|um|hm+|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?"
+)
 _SEEKS = re.compile(
     r"\b(?:recommend|suggest|know|tell|say|think|advise|explain|describe|clarify|mean|see if|show me what)\b"
 )
@@ -113,6 +117,7 @@ class _Rule(NamedTuple):
     also: tuple[re.Pattern[str], ...]
     words: frozenset[str]
     near: frozenset[str]
+    later: frozenset[str] = frozenset()
 
 
 class _Refused(NamedTuple):
@@ -143,6 +148,7 @@ class WordingCheck:
         phrases = _phrases()
         self._sheet, self._unsaid = sheet, unsaid
         self._kinds = {part.kind for part in sheet.parts}
+        self._marks = self._kinds | {part.about for part in sheet.parts}
         self._rules = [rule for part in sheet.parts for rule in _rules_of(part, phrases)]
         self._words = frozenset[str]().union(*(rule.words | rule.near for rule in self._rules))
         begun = " ".join(part.says for part in sheet.parts if part.kind in FIRST)
@@ -195,8 +201,8 @@ class WordingCheck:
     def _harmful(self, text: str) -> Finding | None:
         """Find common words that do harm together."""
         for refused in _phrases().refused:
-            is_left = not self._kinds.isdisjoint(refused.unless) or (
-                refused.only and self._kinds.isdisjoint(refused.only)
+            is_left = not self._marks.isdisjoint(refused.unless) or (
+                refused.only and self._marks.isdisjoint(refused.only)
             )
             for pattern in () if is_left else refused.patterns:
                 if match := pattern.search(text):
@@ -219,7 +225,11 @@ class WordingCheck:
             tells = _TELLS.search(clause)
             names_of = tells or (PLACE.search(clause) and "clarify" not in self._kinds)
             for word in _WORD.findall(PLACE.sub(" ", clause)):
-                is_near = _is_common(word) or word in self._near or (names_of and word in names)
+                is_near = (
+                    _is_common(word)
+                    or word in self._near
+                    or (names_of and word in names and re.search(_NAMED % word, clause))
+                )
                 if not is_near and not _is_harmless(word) and word not in self._words:
                     return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
                 if not is_near and tells:
@@ -277,13 +287,15 @@ def _rules_of(part: Part, phrases: _Phrases) -> Iterator[_Rule]:
     for name in ("STATUS", "ARRIVAL") if part.about == "ARRIVAL" else (part.about,):
         if name in phrases.asks:
             rule = phrases.asks[name]
-            yield rule if part.kind in FIRST else rule._replace(must="")
+            yield rule if part.kind in FIRST else _Rule("", (), (), frozenset(), rule.later)
 
 
 @cache
 def _is_common(word: str) -> bool:
     """Tell whether any customer may use a word, even next to a fact: it or its base form stands in ``words.txt``."""
-    return word in _CLITICS or not _forms(word).isdisjoint(_listed("words.txt"))
+    words = _listed("words.txt")
+    is_form = not _forms(word).isdisjoint(words) and word not in _listed("harmful.txt")
+    return word in _CLITICS or word in words or is_form
 
 
 @cache
@@ -371,6 +383,6 @@ def _expanded(text: str) -> str:
 
 
 def _rule(entry: Mapping[str, Any]) -> _Rule:
-    words, near = (frozenset(str(entry.get(name, "")).split()) for name in ("words", "near"))
+    words, near, later = (frozenset(str(entry.get(name, "")).split()) for name in ("words", "near", "later"))
     core, also = (tuple(map(_compiled, entry.get(name, ()))) for name in ("core", "also"))
-    return _Rule(entry.get("must", ""), core, also, words, near)
+    return _Rule(entry.get("must", ""), core, also, words, near, later)
