@@ -59,9 +59,14 @@ _GOES_WITH: Mapping[str, tuple[str, ...]] = {
 class WordingCheck:
     """Tells whether a wording says what a sheet holds and nothing else."""
 
-    def __init__(self, sheet: Sheet, unsaid: frozenset[str] = frozenset()) -> None:
-        """``unsaid`` are values and names, casefolded, that free words must not hold even if they are common words."""
-        self._sheet, self._unsaid = sheet, unsaid
+    def __init__(
+        self, sheet: Sheet, unsaid: frozenset[str] = frozenset(), values: frozenset[str] = frozenset()
+    ) -> None:
+        """``unsaid`` are names and values that this customer has in mind; free words must not hold them.
+
+        ``values`` are words of further values, which are refused where they are no common words. All are casefolded.
+        """
+        self._sheet, self._unsaid, self._values = sheet, unsaid, values
         self._kinds = {part.kind for part in sheet.parts}
         self._marks = self._kinds | {part.about for part in sheet.parts}
         self._rules = [rule for part in sheet.parts for rule in _rules_of(part)]
@@ -141,7 +146,8 @@ class WordingCheck:
                     or word in self._near
                     or (names_of and word in names and re.search(_NAMED % word, clause))
                 )
-                if not is_near and not is_harmless(word) and word not in self._words:
+                is_known = word in self._words or (is_harmless(word) and word not in self._values)
+                if not is_near and not is_known:
                     return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
                 if not is_near and tells:
                     return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
