@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 WORD = re.compile(r"'?[a-z]+")
+_WORDS_KEPT = 1 << 14
+"""How many words each function remembers: a model may write any number of them."""
 _CLITICS = frozenset(("'s", "'m", "'re", "'ve", "'d", "'ll", "'em"))
 _ENDINGS = {
     "": ("",),
@@ -38,7 +40,7 @@ _LONG_CLAUSE = 5
 """A clause that negates and has fewer words may negate what stands before it: "{fact_1}? I do not."."""
 
 
-@cache
+@lru_cache(_WORDS_KEPT)
 def is_common(word: str) -> bool:
     """Tell whether any customer may use a word, even next to a fact: it or its base form stands in ``words.txt``."""
     words = _listed("words.txt")
@@ -46,7 +48,7 @@ def is_common(word: str) -> bool:
     return word in _CLITICS or word in words or is_form
 
 
-@cache
+@lru_cache(_WORDS_KEPT)
 def is_harmless(word: str) -> bool:
     """Tell whether a customer may use a word where no fact is told: it is common, or English and on no other list."""
     forms = _forms(word, _MORE_ENDINGS)
@@ -54,7 +56,7 @@ def is_harmless(word: str) -> bool:
     return is_common(word) or (not is_harmful and is_english(word))
 
 
-@cache
+@lru_cache(_WORDS_KEPT)
 def is_english(word: str) -> bool:
     """Tell whether a word is on the list of English words, or is common."""
     return is_common(word) or not _forms(word).isdisjoint(_listed("english.txt"))
@@ -69,7 +71,7 @@ def without_story(clause: str) -> str:
     return WORD.sub(lambda match: "~" if _describes(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
 
 
-@cache
+@lru_cache(_WORDS_KEPT)
 def _describes(word: str) -> bool:
     forms = _forms(word, _MORE_ENDINGS)
     return not forms.isdisjoint(_listed("describing.txt")) and forms.isdisjoint(_listed("harmful.txt"))
