@@ -124,8 +124,8 @@ def _check(acts: tuple[Act, ...], env_id: str, intents: tuple[Intent[Any], ...])
     named = {_ARTICLE.sub("", text) for some in words for text in some if isinstance(text, str)}
     named.update(text for subject in subjects for text in (subject.singular, subject.plural))
     shop = intents[0].world.shop
-    values = (shop.derive(_words_of, category) for category in dict.fromkeys(each.category for each in subjects))
-    return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)), frozenset[str]().union(*values))
+    known = (shop.derive(_words_of, category) for category in dict.fromkeys(each.category for each in subjects))
+    return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)), frozenset[str]().union(*known))
 
 
 def _words_of(shop: Shop, category: str) -> frozenset[str]:
