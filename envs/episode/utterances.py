@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.envs.customer.check.check import WordingCheck
 from ecom_rlve.envs.customer.check.sheet import sheet_of
 from ecom_rlve.envs.customer.customer import Customer
@@ -18,6 +19,7 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
 _STEPS = 3
@@ -119,9 +121,16 @@ def utterances_of(
 
 def _check(acts: tuple[Act, ...], env_id: str, intents: tuple[Intent[Any], ...]) -> WordingCheck:
     """Return the check of a wording. Goods and values that this customer has in mind stand only in its places."""
-    subjects = (subject for intent in intents for subject in intent.subjects if subject.category)
+    subjects = [subject for intent in intents for subject in intent.subjects if subject.category]
     values = (slot.fact.constraint.value for intent in intents for slot in intent.slots)
     words = (value if isinstance(value, tuple) else (value,) for value in values)
     named = {_ARTICLE.sub("", text) for some in words for text in some if isinstance(text, str)}
     named.update(text for subject in subjects for text in (subject.singular, subject.plural))
-    return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)))
+    shop = intents[0].world.shop
+    known = (shop.derive(_words_of, category) for category in dict.fromkeys(each.category for each in subjects))
+    return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)), frozenset[str]().union(*known))
+
+
+def _words_of(shop: Shop, category: str) -> frozenset[str]:
+    """Return the words of brands and other values that products of a category have."""
+    return frozenset(word for name in ("brand", *DISCRETE) for word in shop.words_in_category(category, name))

@@ -81,7 +81,7 @@ def variables(model_url: str, cassette: Path | None) -> dict[str, str]:
         "model_url": model_url,
         "model_name": MODEL,
         "model_temperature": 0.3,
-        "model_max_tokens": 48,
+        "model_max_tokens": 96,
         "model_timeout_s": 300,
         "model_concurrency": 1,
         "opening_budget_s": 600,

@@ -231,9 +231,9 @@ def judge(mirror: Episode, seen: Observation, expected: Observation, tally: Tall
         if text == utterance.template_text:
             continue
         tally.other_words += 1
-        said = text.casefold()
+        heard = text.casefold()
         assert all(
-            re.sub("^(?:an?|the) ", "", each.casefold()) in said for each in sheet_for(utterance).places.values()
+            re.sub("^(?:an?|the) ", "", each.casefold()) in heard for each in sheet_for(utterance).places.values()
         )
         # What is spoken of may be named, and may be wanted somewhere else too.
         open_words = {mention.singular for act in utterance.acts for mention in act.mentions}
