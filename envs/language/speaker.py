@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from numpy.random import Generator
 
@@ -99,6 +99,8 @@ class Speaker:
         return self._phrased(fact, frames_of(fact, form, self.bank), of)
 
     def _phrased(self, fact: Fact, frames: tuple[Frame, ...], of: Mention | None) -> str:
+        if isinstance(fact.constraint.value, str):
+            frames = _not_repeating(frames, _last_word(fact.constraint.value))
         chosen = self.draws.pick(frames)
         label = LABELS.get(fact.constraint.attribute, label_of(fact))
         places = {"label": self.spelt(label), "item": definite(of)}
@@ -185,6 +187,16 @@ def _without_tags(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
 @cache
 def _naming(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
     return tuple(each for each in frames if "item" in each.places)
+
+
+def _last_word(value: str) -> str:
+    return re.split(r"[\s-]", value)[-1]
+
+
+@lru_cache(maxsize=4096)
+def _not_repeating(frames: tuple[Frame, ...], word: str) -> tuple[Frame, ...]:
+    """Return the frames that do not say the last word of a value again: "in the oven-style style"."""
+    return tuple(each for each in frames if f"}} {word}" not in each.text) or frames
 
 
 @cache
