@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.envs.language.frames import known_frames
+from ecom_rlve.envs.language.frames import acts_in_bank, known_frames
+from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
 
 Message = Any
@@ -23,7 +24,8 @@ FAST, SLOW, NIGHTLY = 400, 4000, 20_000
 """Episodes."""
 _PARSED = 1000
 """Messages that the grammar parser reads."""
-_ACCEPTED = 1.1
+_ACCEPTED = 0.62
+"""Share of messages that the parser must read; 641 of 1,000 were when this was set."""
 _ARTICLE = re.compile(r"\b([Aa]n?) (\w[\w'-]*)")
 _SPOKEN_LETTERS = re.compile(r"[A-Z](?![a-z'])")
 _VOWEL = re.compile(
@@ -188,6 +190,8 @@ def test_words_of_messages_are_in_a_dictionary(
 
 def test_words_of_frames_are_in_a_dictionary() -> None:
     _needs_word_lists()
+    environments()
+    acts_in_bank()
     where: dict[str, str] = {}
     for frames in known_frames().values():
         for name, texts in frames.lists.items():
