@@ -124,17 +124,17 @@ def test_slang_is_only_for_those_who_use_it() -> None:
 
 
 def test_careless_slips_are_only_for_the_careless() -> None:
-    text = "Just their friend with that lantern garden which they have"
+    text = "Curtain their friend with that lantern garden which they have"
     rng = stream(11, "careless")
     noisy = {is_careless: {add_noise(text, (), {}, 1.0, rng, is_careless=is_careless) for _ in range(500)}
              for is_careless in (False, True)}  # fmt: skip
     slips = {"there", "freind", "wiht", "taht", "wich", "ahve"}
     assert {word for line in noisy[True] for word in line.split()} >= slips
     assert any(len(line.split()) < 10 for line in noisy[True])
-    assert any(line[0] == "j" for line in noisy[True])
+    assert any(line[0] == "c" for line in noisy[True])
     for line in noisy[False]:
         assert len(line.split()) == 10
-        assert line.startswith("Just ")
+        assert line.startswith("C")
         assert not {"wiht", "taht", "ahve"} & {*line.split()}
 
 
