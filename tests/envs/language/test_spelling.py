@@ -10,15 +10,15 @@ from ecom_rlve.envs.language.frames import Agreement, acts_in_bank, facts_in_ban
 from ecom_rlve.envs.language.spelling import _AMERICAN, american, with_article, with_capitals
 from ecom_rlve.envs.registry import environments
 
-
 AN = """
-    area rug, umbrella, hourglass, heirloom mug, LED lamp, XL dress, HDMI cable, 8 cm ring, 80 l pack, 11-piece set, ice tray,
-    18 g tin, M8 bolt, S-shaped hook, X-ray apron, uninsulated tent, Ashenholt mug, F1 cap, eight-way hose, unassembled desk
+    area rug, umbrella, hourglass, heirloom mug, LED lamp, XL dress, HDMI cable, 8 cm ring, 80 l pack, 11-piece set,
+    ice tray, 18 g tin, M8 bolt, S-shaped hook, X-ray apron, uninsulated tent, Ashenholt mug, F1 cap, eight-way hose,
+    unassembled desk
 """
 A = """
-    desk lamp, USB-C charger, unicorn mug, unisex shirt, used desk, European plug, one-piece suit, onesie, ukulele, ewer,
-    utility knife, U-shaped pillow, TV stand, 110 g tin, 180 g tin, 1 l bottle, honey jar, house plant, Northwick lamp,
-    pair of scissors, DVI cable, T-shirt, Usual Suspects mug
+    desk lamp, USB-C charger, unicorn mug, unisex shirt, used desk, European plug, one-piece suit, onesie, ukulele,
+    ewer, utility knife, U-shaped pillow, TV stand, 110 g tin, 180 g tin, 1 l bottle, honey jar, house plant,
+    Northwick lamp, pair of scissors, DVI cable, T-shirt, Usual Suspects mug
 """
 
 
