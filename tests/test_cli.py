@@ -142,11 +142,12 @@ def test_a_wrong_bank_is_one_line(terminal: Terminal, tmp_path: Path) -> None:
 
 def test_serve_says_what_was_kept_of_a_source_and_what_was_not(terminal: Terminal, tmp_path: Path) -> None:
     from ecom_rlve.cli import _open_shop
+    from ecom_rlve.server.settings import Settings
 
     source = tmp_path / "two.jsonl"
     row = '{"parent_asin": "A1", "title": "A mug", "price": 3.5, "categories": ["Kitchen", "Mugs"]}\n'
     source.write_text(row * 2)
-    _open_shop(str(source), tmp_path)
+    _open_shop(Settings(catalog=str(source), cache_dir=tmp_path))
     out = terminal._capsys.readouterr().out
     assert f"{source}: 2 rows read, 1 kept\n" in out
     assert f"{source}: 1 dropped: " in out
