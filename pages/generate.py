@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: ``tools.md``, ``errors.md``, ``settings.md``.
+"""Write the reference pages from the code: ``tools.md``, ``errors.md``, ``settings.md``, ``frames.md``.
 
 ``python pages/generate.py`` writes them, ``python pages/generate.py --check`` fails where one differs.
 """
@@ -20,6 +20,7 @@ from pydantic.fields import FieldInfo
 from starlette.exceptions import HTTPException
 
 from ecom_rlve.client.answers import ERROR_CLASSES
+from ecom_rlve.envs.language.frames import Frames, acts_in_bank, facts_in_bank, known_frames
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
@@ -195,6 +196,8 @@ _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean", 
 def _setting_type(field: FieldInfo) -> str:
     if get_origin(field.annotation) is dict:
         return "JSON object"
+    if get_origin(field.annotation) is tuple:
+        return "JSON list"
     stated = [kind for kind in (get_args(field.annotation) or (field.annotation,)) if kind is not type(None)]
     # The choices of an optional Literal are one level deeper.
     kinds = [choice for kind in stated for choice in (get_args(kind) or (kind,))]
@@ -210,11 +213,48 @@ def _setting_type(field: FieldInfo) -> str:
 def _setting_default(field: FieldInfo) -> str:
     if field.default_factory is dict:
         return "`{}`"
+    if field.default == ():
+        return "`[]`"
     value = str(field.default)
     return "none" if field.default is None else f"`{value.lower() if isinstance(field.default, bool) else value}`"
 
 
-PAGES = {"tools.md": tools_page, "errors.md": errors_page, "settings.md": settings_page}
+def frames_page() -> str:
+    """Return ``frames.md``."""
+    environments()
+    acts_in_bank()
+    tables = [
+        [f"`{name}`", each.about, _places(each), "yes" if each.is_negative else "no"]
+        for name, each in sorted(known_frames().items())
+    ]
+    operators: dict[str, list[str]] = {}
+    for kind, op in facts_in_bank():
+        operators.setdefault(kind, []).append(f"`{op}`")
+    parts = [
+        NOTE,
+        "# Tables of frames\n",
+        "What a file of [further frames](bank.md) can add to.\n",
+        "## Acts\n",
+        table(("table", "what its frames do", "places of each frame", "may negate"), tables) + "\n",
+        "## Facts\n",
+        "Tables are named `facts.KIND.OPERATOR`.\n",
+        table(("kind", "operators"), [[f"`{kind}`", ", ".join(ops)] for kind, ops in sorted(operators.items())]) + "\n",
+    ]
+    return "\n".join(parts)
+
+
+def _places(frames: Frames) -> str:
+    each = [f"`{{{place}}}`" for place in frames.places]
+    one_of = " or ".join(f"`{{{place}}}`" for place in frames.one_of)
+    return ", ".join([*each, *filter(None, [one_of])]) or "none"
+
+
+PAGES = {
+    "tools.md": tools_page,
+    "errors.md": errors_page,
+    "settings.md": settings_page,
+    "frames.md": frames_page,
+}
 
 
 def main(arguments: list[str]) -> int:

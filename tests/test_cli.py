@@ -132,13 +132,22 @@ def test_an_unknown_source_is_one_line(terminal: Terminal) -> None:
     assert done.err.count("\n") == 1
 
 
+def test_a_wrong_bank_is_one_line(terminal: Terminal, tmp_path: Path) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text('[confirm]\nany = [\n  "Fine, three of them.",\n]\n')
+    done = terminal.run("serve", "--catalog", "synthetic:400:0", "--bank", str(path))
+    assert done.status == 1
+    assert done.err == "ecom-rlve: wrong.toml: line 3: states a value: Fine, three of them.\n"
+
+
 def test_serve_says_what_was_kept_of_a_source_and_what_was_not(terminal: Terminal, tmp_path: Path) -> None:
     from ecom_rlve.cli import _open_shop
+    from ecom_rlve.server.settings import Settings
 
     source = tmp_path / "two.jsonl"
     row = '{"parent_asin": "A1", "title": "A mug", "price": 3.5, "categories": ["Kitchen", "Mugs"]}\n'
     source.write_text(row * 2)
-    _open_shop(str(source), tmp_path)
+    _open_shop(Settings(catalog=str(source), cache_dir=tmp_path))
     out = terminal._capsys.readouterr().out
     assert f"{source}: 2 rows read, 1 kept\n" in out
     assert f"{source}: 1 dropped: " in out

@@ -39,6 +39,7 @@ from ecom_rlve.streams import Draws
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
+_TRIES = 5
 _LABEL = "label_"
 """Tables of names for attributes begin with this."""
 _BARE_SHARE = 0.5
@@ -111,7 +112,7 @@ class Speaker:
         return self._phrased(fact, frames_of(fact, form, self.bank), of)
 
     def _phrased(self, fact: Fact, frames: Pool, of: Mention | None) -> str:
-        chosen = self.draws.pick(frames.frames)
+        chosen = self._picked(frames, fact)
         label = LABELS.get(fact.constraint.attribute, label_of(fact))
         # "Find me it" is no English.
         may_be_pronoun = "me {item}" not in chosen.text
@@ -119,6 +120,17 @@ class Speaker:
         if "bound" in chosen.places:
             places["bound"] = self.bounded(fact)
         return self._kept(fact, self.filled(chosen, places | self._value(fact, chosen), is_many=_is_many(of)))
+
+    def _picked(self, frames: Pool, fact: Fact) -> Frame:
+        """Pick a frame, if possible one that does not say a value's last word again: "in oven-style style"."""
+        value = fact.constraint.value
+        again = f"}} {re.split('[ -]', value)[-1]}" if isinstance(value, str) else "}}"
+        chosen = self.draws.pick(frames.frames)
+        for _ in range(_TRIES):
+            if again not in chosen.text:
+                break
+            chosen = self.draws.pick(frames.frames)
+        return chosen
 
     def _value(self, fact: Fact, chosen: Frame) -> dict[str, str]:
         """Return what fills the places of a frame that are for the value itself."""

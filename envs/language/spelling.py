@@ -6,9 +6,11 @@ import re
 from functools import lru_cache
 
 # Begin with a vowel letter but are spoken with a consonant, or the other way round.
-_SPOKEN_WITH_CONSONANT = re.compile(r"(?:uni|us[aeb]|usu|eu|ewe|uti|ura|one\b|once\b)", re.IGNORECASE)
+_SPOKEN_WITH_CONSONANT = re.compile(
+    r"(?:uni(?![nm])|us[aeb]|usu|eu|ewe|uti|ura|uk|ones?\b|onesie|once\b)", re.IGNORECASE
+)
 _SPOKEN_WITH_VOWEL = re.compile(r"(?:hour|honest|heir|honou?r|8|11(?!\d)|18(?!\d))", re.IGNORECASE)
-_LETTERS = re.compile(r"(?:[AEFHILMNORSX](?![a-z])[A-Z]*\b|[AEFHILMNORSX](?=-))")
+_LETTERS = re.compile(r"(?:[AEFHILMNORSX](?![a-z])[A-Z0-9]*\b|[AEFHILMNORSX](?=-))")
 """Acronyms whose first letter is spoken with a vowel: "an LED lamp", "an XL dress"."""
 _ACRONYM = re.compile(r"\b[A-Z](?:[A-Z0-9]+\b|\b)")
 

@@ -53,7 +53,7 @@ def word(
     speaker = Speaker(persona, rng, bank, is_american=is_american)
     text = " ".join(_sentences_of(act.kind)(speaker, act) for act in acts)
     protected = (part if part in text else part[:1].swapcase() + part[1:] for part in speaker.protected)
-    return Wording(text, tuple(dict.fromkeys(protected)), tuple(speaker.frames))
+    return Wording(text, tuple(part for part in dict.fromkeys(protected) if part in text), tuple(speaker.frames))
 
 
 class _Tables(NamedTuple):

@@ -243,8 +243,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(FOLDER / "lookup", copied / "envs/tasks/lookup", ignore=shutil.ignore_patterns("__pycache__"))
     project, beside = copied / "pyproject.toml", '    "ecom_rlve.envs.tasks.journey",\n'
     listed = project.read_text()
+    data = '"ecom_rlve.envs.tasks.bundle" = ["*.toml"]\n'
     assert beside in listed
-    project.write_text(listed.replace(beside, beside + beside.replace("journey", "lookup")))
+    assert data in listed
+    for line in (beside, data):
+        listed = listed.replace(line, line + re.sub("journey|bundle", "lookup", line))
+    project.write_text(listed)
     in_copy(copied, "pages/generate.py")
     return copied
 

@@ -11,7 +11,7 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errors import BankError
 from ecom_rlve.envs.language.acts import Act, ActKind, Mention
 from ecom_rlve.envs.language.bank_files import read_bank
-from ecom_rlve.envs.language.frames import DEFAULT_BANK, acts_in_bank, facts_in_bank, known_frames
+from ecom_rlve.envs.language.frames import DEFAULT_BANK, FORMS, LISTS, acts_in_bank, facts_in_bank, known_frames
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.language.wording import word
 from ecom_rlve.envs.registry import add_bank, environments
@@ -193,3 +193,10 @@ def test_a_shop_takes_files_for_all_of_its_episodes(write: Callable[..., Path]) 
     with pytest.raises(BankError, match="states a value"):
         add_bank(shop, [write(f'[confirm]\nany = ["Fine, {brand} it is."]\n')])
     assert shop.bank is kept
+
+
+def test_the_example_of_the_page_is_a_good_file_and_every_list_is_told(write: Callable[..., Path]) -> None:
+    page = (Path(__file__).parents[3] / "docs/bank.md").read_text()
+    example = page[page.index("```toml\n") :].split("```")[1].removeprefix("toml")
+    assert read_bank([write(example)], VALUES).fingerprint != DEFAULT_BANK.fingerprint
+    assert all(f"`{name}`" in page for name in (*LISTS, *FORMS))

@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
-from ecom_rlve.envs.language.noise import add_noise
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
+from ecom_rlve.envs.language.noise import _GRAMMAR, _SLANG, add_noise
+from ecom_rlve.envs.language.persona import PERSONAS
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
 WORDS = "lantern", "blanket", "cushion", "kettle", "curtain", "whistle", "thanks", "please", "garden", "letter"
@@ -101,3 +104,84 @@ def test_any_text_keeps_its_spacing_and_may_be_protected_as_a_whole(text: str, s
     noisy = add_noise(text, (), {}, 1.0, stream(seed, "any"))
     assert re.sub(r"[^\s]", "", noisy) == re.sub(r"[^\s]", "", text)
     assert add_noise(text, (text,), {}, 1.0, stream(seed, "any")) == text
+
+
+def test_slang_is_only_for_those_who_use_it() -> None:
+    # "lookin" is also a typing error.
+    text, slang = " ".join(_SLANG), set(_SLANG.values()) - {"lookin"}
+    rng = stream(10, "slang")
+    for is_careless in (False, True):
+        seen = {
+            uses_slang: {
+                word
+                for _ in range(300)
+                for word in add_noise(text, (), {}, 1.0, rng, uses_slang=uses_slang, is_careless=is_careless).split()
+            }
+            for uses_slang in (False, True)
+        }
+        assert seen[True] & slang
+        assert not seen[False] & slang
+
+
+def test_careless_slips_are_only_for_the_careless() -> None:
+    text = "Curtain their friend with that lantern garden which they have"
+    rng = stream(11, "careless")
+    noisy = {is_careless: {add_noise(text, (), {}, 1.0, rng, is_careless=is_careless) for _ in range(500)}
+             for is_careless in (False, True)}  # fmt: skip
+    slips = {"there", "freind", "wiht", "taht", "wich", "ahve"}
+    assert {word for line in noisy[True] for word in line.split()} >= slips
+    assert any(len(line.split()) < 10 for line in noisy[True])
+    assert any(line[0] == "c" for line in noisy[True])
+    for line in noisy[False]:
+        assert len(line.split()) == 10
+        assert line.startswith("C")
+        assert not {"wiht", "taht", "ahve"} & {*line.split()}
+
+
+def test_words_are_never_run_into_what_was_said() -> None:
+    text = "lantern navy lantern not lantern seven lantern at least $24.99 lantern golden kettle lantern soft"
+    protected, confusable = ("at least $24.99", "golden kettle"), {"navy": ("navy", "ivory")}
+    rng = stream(12, "joined")
+    joined = 0
+    for _ in range(2000):
+        noisy = add_noise(text, protected, confusable, 1.0, rng, is_careless=True)
+        for kept in ("navy", "not", "seven", *protected):
+            assert re.search(rf"(?<![\w]){re.escape(kept)}(?![\w])", noisy), noisy
+        joined += len(noisy.split()) < len(text.split())
+    assert joined == 0
+    runs = {add_noise("lantern garden soft", (), {}, 1.0, rng, is_careless=True) for _ in range(200)}
+    assert any(len(run.split()) < 3 for run in runs)
+
+
+def test_grammar_slips_change_no_value_negation_or_number() -> None:
+    for word, slip in _GRAMMAR.items():
+        assert word != slip
+        assert not re.search(r"\b(?:not|no|never|without|one|two|ten)\b", f"{word} {slip}")
+        kept = add_noise(f"x {word} x", (), {word: (word, "other")}, 1.0, stream(13, word), is_careless=True)
+        assert slip not in kept.split()
+        kept = add_noise(f"x {word} x", (f"{word} x",), {}, 1.0, stream(13, word), is_careless=True)
+        assert kept == f"x {word} x"
+
+
+def test_formal_customers_are_neither_careless_nor_slangy() -> None:
+    formal = [each for each in PERSONAS if each.register == "formal"]
+    assert len(formal) >= 2
+    assert not any(each.uses_slang or each.is_careless for each in formal)
+    assert any(each.uses_slang for each in PERSONAS)
+    assert any(each.is_careless and not each.uses_slang for each in PERSONAS)
+
+
+def test_a_customers_noise_is_that_of_the_persona(wide_shop: Shop) -> None:
+    slang = set(_SLANG.values())
+    seen: dict[str, list[int]] = {each.name: [0, 0] for each in PERSONAS}
+    for seed in range(400):
+        episode = Episode(wide_shop, EpisodeSpec("CART", 3, seed, axes=(("p_noise", 0.12),)), "episode")
+        (said,) = episode.utterances
+        added = {*said.template_text.casefold().split()} - {*said.plain_text.casefold().split()}
+        seen[said.persona.name][0] += len(slang & {word.strip(".,!?:;") for word in added})
+        seen[said.persona.name][1] += len(said.plain_text.split()) - len(said.template_text.split())
+    for persona in PERSONAS:
+        slangs, gaps = seen[persona.name]
+        assert (slangs > 0) <= persona.uses_slang, persona.name
+        assert (gaps > 0) == persona.is_careless, persona.name
+    assert sum(slangs for slangs, _ in seen.values()) > 0

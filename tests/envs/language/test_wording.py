@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
 from numpy.random import Generator
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE, NUMERIC
+from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.language import templates
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
-from ecom_rlve.envs.language.persona import PERSONAS, draw_persona
-from ecom_rlve.envs.language.phrases import LABELS, after_noun, after_should, labelled, spellings
+from ecom_rlve.envs.language.frames import Frame, Frames, acts_in_bank, facts_in_bank
+from ecom_rlve.envs.language.noise import NEGATION
+from ecom_rlve.envs.language.persona import PERSONAS, Persona, draw_persona
+from ecom_rlve.envs.language.phrases import LABELS, limit_of, spellings
 from ecom_rlve.envs.language.wording import word
-from ecom_rlve.streams import Draws, stream
+from ecom_rlve.streams import stream
 
 PLAIN = PERSONAS[0]
 NOUNS = (
@@ -66,12 +67,24 @@ def fact(slot: str, value: str | float | tuple[str, ...], op: Op = Op.EQ, attrib
 
 def draw_fact(slot: str, rng: Generator) -> Fact:
     if slot in NUMBERS:
-        return fact(slot, NUMBERS[slot][rng.integers(len(NUMBERS[slot]))], OPS[rng.integers(3)])
+        phrased = [op for op in OPS if (slot, op.value) in facts_in_bank()]
+        return fact(slot, NUMBERS[slot][rng.integers(len(NUMBERS[slot]))], phrased[rng.integers(len(phrased))])
     values = VALUES[slot]
     at = int(rng.integers(len(values)))
     if rng.random() < 0.25:
         return fact(slot, (values[at], values[at - 1]), Op.ANY_OF)
     return fact(slot, values[at])
+
+
+def is_said(said: Fact, text: str) -> bool:
+    """Tell whether a text holds the value of a fact, or the next one beyond its bound."""
+    options = (*spellings(said), *filter(None, (limit_of(said),)))
+    return any(option.casefold() in text.casefold() for option in options)
+
+
+def head(noun: str) -> str:
+    """Return the part of a noun that nothing can stand in: "scissors" of "pair of scissors"."""
+    return noun.rpartition(" of ")[2]
 
 
 def draw_mentions(rng: Generator, most: int = 5) -> tuple[Mention, ...]:
@@ -137,19 +150,18 @@ def test_every_fact_is_said(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) 
     for act, _, text, _ in acts:
         for mention in act.mentions:
             for said in mention.facts:
-                options = spellings(said)
-                assert any(option in text or option.capitalize() in text for option in options), (said, text)
+                assert is_said(said, text), (said, text)
 
 
 def test_no_count_is_implied_without_a_quantity(acts: list[tuple[Act, bool, str, tuple[str, ...]]]) -> None:
-    counts = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|some|any|several|few|many|single|each|\d+)"
+    counts = r"(?:one|two|three|four|five|six|seven|eight|nine|ten|several|few|many|single|\d+)"
     without = 0
     for act, _, text, _ in acts:
         for mention in act.mentions:
-            if any(said.slot == "quantity" for said in mention.facts):
+            if mention.quantity:
                 continue
-            assert not re.search(rf"\b{counts} {mention.singular}\b", text, re.IGNORECASE), text
-            assert not re.search(rf"\b{mention.plural}\b", text, re.IGNORECASE), text
+            assert not re.search(rf"\b(?:{counts}|an?|some|any|each) {mention.singular}\b", text, re.IGNORECASE), text
+            assert not re.search(rf"\b{counts} {mention.plural}\b", text, re.IGNORECASE), text
             without += 1
     assert without >= 9000
 
@@ -160,121 +172,102 @@ def test_a_quantity_is_said_with_the_right_noun(acts: list[tuple[Act, bool, str,
         for mention in act.mentions:
             for said in mention.facts:
                 if said.slot == "quantity":
-                    noun = mention.singular if said.constraint.value == 1 else mention.plural
+                    noun = head(mention.singular if said.constraint.value == 1 else mention.plural)
                     counted = "|".join(spellings(said))
-                    assert re.search(rf"\b(?:{counted}) {noun}\b", text, re.IGNORECASE), text
+                    # Up to three words of facts may stand before a noun, and "pairs of".
+                    assert re.search(rf"\b(?:{counted})(?: [^\s.,]+){{0,5}}? {noun}\b", text, re.IGNORECASE), text
                     quantities += 1
     assert quantities >= 2400
 
 
-def test_each_fact_of_an_opening_stands_between_its_item_and_the_next() -> None:
-    rng = stream(5, "attribution")
+@pytest.mark.parametrize("has_frame", [False, True])
+def test_each_fact_of_an_opening_stands_beside_its_item(has_frame: bool) -> None:
+    """In some sentence that names the item, and with no other item between it and its fact."""
+    frames = Frames("test", "", ("goods",), (), False, {"any": ("I need {goods}.",)}) if has_frame else None
+    rng = stream(5, "attribution", has_frame)
     for _ in range(1500):
         mentions = draw_mentions(rng)
-        text = word((Act(ActKind.OPEN, mentions),), draw_persona(rng), rng).text.casefold()
-        starts = [re.search(rf"\b(?:{m.singular}|{m.plural})\b", text).start() for m in mentions]  # type: ignore[union-attr]  # None would fail here, as it should
-        assert starts == sorted(starts)
-        for mention, start, end in zip(mentions, starts, [*starts[1:], len(text)], strict=True):
-            for said in mention.facts:
-                if said.slot != "quantity":
-                    assert any(option.casefold() in text[start:end] for option in spellings(said)), (said, text)
+        text = word((Act(ActKind.OPEN, mentions, frames=frames),), draw_persona(rng), rng).text.casefold()
+        parts = re.split(r"(?<=[.!?;]) ", text)
+        for mention in mentions:
+            others = [each for each in mentions if each is not mention]
+            for said in mention.features:
+                assert any(is_said(said, near) for part in parts for near in beside(part, mention, others)), (
+                    said,
+                    text,
+                )
+
+
+def beside(part: str, mention: Mention, others: Sequence[Mention]) -> Iterator[str]:
+    """Yield what stands around an item in a part of a sentence, up to the items before and after it."""
+    own = re.search(rf"\b(?:{head(mention.singular)}|{head(mention.plural)})\b", part)
+    if own is None:
+        return
+    nouns = "|".join(head(noun) for each in others for noun in (each.singular, each.plural))
+    marks = [found.span() for found in re.finditer(rf"\b(?:{nouns})\b", part)] if nouns else []
+    start = max((stop for _, stop in marks if stop <= own.start()), default=0)
+    yield part[start : min((begin for begin, _ in marks if begin >= own.end()), default=len(part))]
 
 
 def test_protected_passages_are_in_the_text_and_cover_every_number() -> None:
     rng = stream(6, "protected")
-    mention = Mention("desk lamp", "desk lamps", ())
     for _ in range(2000):
         facts = (*(draw_fact(slot, rng) for slot in NUMBERS), fact("quantity", int(rng.integers(1, 11))))
         kind = FACT_KINDS[rng.integers(3)]
-        said = word((Act(kind, (Mention(mention.singular, mention.plural, facts),)),), draw_persona(rng), rng)
+        said = word((Act(kind, (Mention("desk lamp", "desk lamps", facts),)),), draw_persona(rng), rng)
         rest = said.text
         for passage in sorted(said.protected, key=len, reverse=True):
             assert passage in said.text
             rest = rest.replace(passage, "")
-        assert not re.search(r"\d|\b(?:least|most|more|less|exactly|two|three|four|ten)\b", rest), said
+        assert not re.search(r"\d", rest), said
+        for each in facts:
+            assert any(is_said(each, passage) for passage in said.protected), (each, said)
 
 
-# A reader of its own: what a shopper would understand, written without the tables that the phrases are made from.
-READERS = (
-    ("screen_size", r"screen size|\bscreen\b"),
-    ("ship_days", r"delivery time|\barriv"),
-    ("battery_life", r"\bbattery"),
-    ("wattage", r"\bwattage|\bpower\b"),
-    ("weight", r"\bweigh"),
-    ("capacity", r"\bcapacity|\bhold"),
-    ("length", r"\blength\b"),
-    ("rating", r"\brat(?:ed|ing)\b"),
-    ("price", r"\bpriced?\b|\bcost|^for .*\$"),
-)
-WORD_READERS = (
-    ("skin_type", r"(?:be )?(?:for|suited to|suit) skin type (.+)"),
-    ("age_range", r"(?:be )?(?:for|suited to|suit) the age range (.+)"),
-    ("scent", r"(?:come )?in the scent (.+)|(?:with|have) (.+) as the scent"),
-    ("flavor", r"(?:come )?in (.+) flavour|(?:with|have) (.+) as the flavour"),
-    ("item_form", r"(?:come )?in the form (.+)|(?:come )?in (.+) form"),
-    ("style", r"(?:be )?in the style (.+)|(?:be )?in (.+) style"),
-    ("pattern", r"(?:in|have) the (.+) pattern|(?:with|have) (.+) as the pattern"),
-    ("model", r"(?:in|be) the (.+) model|(?:be )?from the (.+) line"),
-    ("finish_type", r"(?:be )?finished in (.+)|(?:with|have) (.+) as the finish"),
-    ("size", r"(?:in|be of|of|be in|come in) size (.+)|sized (.+)"),
-    ("material", r"(?:be )?made (?:of|from) (.+)|(?:with|have) (.+) as the material"),
-    ("brand", r"(?:be )?(?:made )?by (.+)|(?:be )?of the brand (.+)|(?:be )?from (.+)"),
-    ("connector_type", r"(?:with|have) (.+) as the connector|(?:with|have) the connector (.+)|(?:come )?with (.+)"),
-    ("color", r"(?:be |come )?in the colou?r (.+)|(?:be )?in (.+)"),
-)
-NUMBER = re.compile(
-    r"(\$)?(\d+(?:\.\d+)?)(?: (watts?|W|hours?|h|grams?|g|kilos?|kg|ml|litres?|l|cm|days?|stars|out of 5))?"
-)
-SCALES = {"kg": 1000, "kilo": 1000, "kilos": 1000, "l": 1000, "litre": 1000, "litres": 1000}
+def test_a_bound_is_protected_with_its_direction() -> None:
+    rng = stream(7, "direction")
+    for op in (Op.AT_MOST, Op.AT_LEAST):
+        for slot in NUMBERS:
+            if (slot, op.value) not in facts_in_bank():
+                continue
+            for _ in range(200):
+                bound = fact(slot, NUMBERS[slot][0], op)
+                act = Act(ActKind.ANSWER, (Mention("desk lamp", "desk lamps", (bound,)),))
+                said = word((act,), draw_persona(rng), rng)
+                passages = [each for each in said.protected if is_said(bound, each)]
+                assert any(each not in spellings(bound) for each in passages), said
 
 
-def understood(phrase: str) -> tuple[str, Op, str | float | tuple[str, ...]]:
-    """Read a phrase back into attribute, direction and value."""
-    label = next((name for name in SLOTS if phrase.startswith(f"{LABELS[name]} ")), None)
-    numeric = label if label in NUMBERS else None
-    if label is None:
-        numeric = next((name for name, pattern in READERS if re.search(pattern, phrase)), None)
-    if numeric:
-        return numeric, *_bound(numeric, phrase)
-    if label is not None:
-        return label, *_words(phrase.removeprefix(f"{LABELS[label]} "))
-    for name, pattern in WORD_READERS:
-        match = re.fullmatch(pattern, phrase)
-        if match:
-            return name, *_words(next(filter(None, match.groups())))
-    raise AssertionError(f"nothing understood in {phrase!r}")
+def test_negations_are_protected() -> None:
+    rng = stream(8, "negations")
+    for kind in (ActKind.REJECT, ActKind.DONT_KNOW, ActKind.NO_PREFERENCE, ActKind.NOTHING_LEFT):
+        for _ in range(200):
+            said = word((Act(kind, attributes=("color",)),), draw_persona(rng), rng)
+            assert {*NEGATION.findall(said.text)} <= {*said.protected}, said
 
 
-def _words(text: str) -> tuple[Op, str | tuple[str, ...]]:
-    values = tuple(text.split(" or "))
-    return (Op.ANY_OF, values) if len(values) > 1 else (Op.EQ, text)
+def test_each_register_has_frames_of_its_own() -> None:
+    act = Act(ActKind.CONFIRM, (Mention("desk lamp", "desk lamps"),))
+    for persona in PERSONAS:
+        others = {each.text for other in PERSONAS if other.register != persona.register for each in said_by(other)}
+        own = {each.text for each in said_by(persona)} - others
+        rng = stream(9, "register", persona.name)
+        spoken = {frame for _ in range(300) for frame in word((act,), persona, rng).frames}
+        assert spoken & own, persona.name
+        assert not spoken & (others - {each.text for each in said_by(persona)}), persona.name
 
 
-def _bound(name: str, phrase: str) -> tuple[Op, float]:
-    op = Op.EQ
-    if re.search(r"at most|no more than|not more than|up to|or less", phrase):
-        op = Op.AT_MOST
-    elif re.search(r"at least|no less than|not less than|or more|and up", phrase):
-        op = Op.AT_LEAST
-    matches = list(NUMBER.finditer(phrase))
-    assert len(matches) == 1, phrase
-    dollar, digits, unit = matches[0].groups()
-    assert bool(dollar) == (name == "price"), phrase
-    return op, float(Decimal(digits) * (100 if dollar else SCALES.get(unit, 1)))
+def said_by(persona: Persona) -> tuple[Frame, ...]:
+    return acts_in_bank()["confirm"].of(persona)
 
 
-def test_phrases_are_understood_as_they_were_meant() -> None:
-    rng = stream(3, "round trip")
-    seen = set()
-    for slot in SLOTS:
-        for _ in range(250):
-            meant = draw_fact(slot, rng)
-            for form in (after_noun, after_should, labelled):
-                phrase = form(meant, Draws(rng), [])
-                constraint = meant.constraint
-                assert understood(phrase) == (constraint.attribute, constraint.op, constraint.value), phrase
-                seen.add(phrase)
-    assert len(seen) > 1000
+def test_a_customer_keeps_to_one_spelling() -> None:
+    act = Act(ActKind.NO_PREFERENCE, attributes=("color", "flavor"))
+    for is_american, wrong in ((True, r"colour|flavour|favourite"), (False, r"\b(?:color|flavor|favorite)\b")):
+        rng = stream(10, "spelling", is_american)
+        for _ in range(500):
+            text = word((act,), draw_persona(rng), rng, is_american=is_american).text
+            assert not re.search(wrong, text, re.IGNORECASE), text
 
 
 def test_numbers_are_spelled_exactly() -> None:
@@ -291,12 +284,6 @@ def test_numbers_are_spelled_exactly() -> None:
     for value in (2.5, 10.25):
         with pytest.raises(ValueError, match="whole number"):
             spellings(fact("price", value))[0]
-
-
-def test_every_attribute_has_words() -> None:
-    for name in (*DISCRETE, *NUMERIC, "brand", "price", "rating", "ship_days"):
-        value = 5.0 if name in NUMBERS else "gel"
-        assert after_noun(fact(name, value), Draws(stream(1, name)), [])
 
 
 @pytest.mark.slow
@@ -322,7 +309,7 @@ def test_several_acts_are_said_in_order() -> None:
         Act(ActKind.DONT_KNOW, attributes=("stock",)),
     )
     for seed in range(100):
-        text = word(acts, PLAIN, stream(seed, "word")).text
+        text = word(acts, PLAIN, stream(seed, "word")).text.casefold()
         assert -1 < text.index("navy") < text.index("stock")
 
 
@@ -335,47 +322,45 @@ def test_a_bare_answer_needs_no_noun_and_gives_no_count() -> None:
     colours = texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("color", "navy"),)),)))
     assert len(colours) >= 30
     for text in colours:
-        assert "navy" in text
-        assert not re.search(r"\b(?:it|they|one|an?)\b", text, re.IGNORECASE), text
+        assert "navy" in text.casefold()
+        assert not re.search(r"\b(?:two|three|four|several|\d+)\b", text, re.IGNORECASE), text
     for text in texts_of(Act(ActKind.ANSWER, (Mention("", "", (fact("quantity", 1),)),))):
         assert re.search(r"\b(?:one|1)\b", text, re.IGNORECASE), text
         assert "single" not in text
 
 
-SOFT = re.compile(r"ideally|possible|prefer|it would be (?:nice|lovely)|nice to have|if i could choose", re.IGNORECASE)
-HARD = re.compile(r"\b(?:must|has to|have to|has got to|needs?|require|should|important|want)\b", re.IGNORECASE)
-WISHES = (templates.WISH_FOLLOW_UP, templates.WISH_ITEM, templates.WISH_BARE)
-DEMANDS = (templates.FOLLOW_UP, templates.ANSWER_ITEM, templates.ANSWER_BARE, templates.CORRECT_ITEM)
+SOFT = re.compile(r"\bideally\b|if possible|bonus|optional|nice to have|as an extra|prefer", re.IGNORECASE)
+HARD = re.compile(r"\b(?:must|has to|have to|has got to|needs?|required?|essential|insist)\b", re.IGNORECASE)
+WISHES = ("wish_follow_up", "wish_item", "wish_bare")
+DEMANDS = ("follow_up", "follow_up_fact", "answer_fact", "answer_item", "answer_bare", "correct_item")
 
 
-def test_every_template_of_a_wish_sounds_like_one_and_no_other_does() -> None:
-    soft = [text for bank in WISHES for texts in bank.values() for text in texts]
-    assert len(soft) >= 40
-    assert [text for text in soft if not SOFT.search(text) or HARD.search(text)] == []
-    others = [text for bank in DEMANDS for texts in bank.values() for text in texts]
-    assert len(others) >= 40
-    assert [text for text in others if SOFT.search(text)] == []
+def test_no_wish_sounds_like_a_requirement_or_the_other_way_round() -> None:
+    def texts(names: Sequence[str]) -> list[str]:
+        return [text for name in names for texts in acts_in_bank()[name].lists.values() for text in texts]
+
+    assert len(texts(WISHES)) >= 100
+    assert [text for text in texts(WISHES) if HARD.search(text)] == []
+    assert [text for text in texts(DEMANDS) if SOFT.search(text)] == []
 
 
 @pytest.mark.parametrize("kind", [ActKind.OPEN, ActKind.ANSWER])
 @pytest.mark.parametrize("noun", ["desk lamp", ""])
 def test_wishes_and_requirements_stand_in_sentences_of_their_own(kind: ActKind, noun: str) -> None:
     wish = replace(fact("material", "wool"), is_wish=True)
-    bank = templates.bank('The "{title}" is sold out.')
+    frames = Frames("test", "", ("title",), (), False, {"any": ('The "{title}" is sold out.',)})
     told = 0
     for seed in range(400):
         rng = stream(seed, "wishes")
         act = Act(
             kind,
             (Mention(noun, f"{noun}s", (wish, fact("color", "navy"))),),
-            bank=bank if kind is ActKind.OPEN else None,
+            frames=frames if kind is ActKind.OPEN else None,
             places=(("title", "Lamp"),),
         )
-        text = word((act,), draw_persona(rng), rng).text
+        text = word((act,), draw_persona(rng), rng).text.casefold()
         for sentence in re.split(r"(?<=[.!?]) ", text):
             assert not ("wool" in sentence and "navy" in sentence), text
-            assert ("wool" in sentence) <= bool(SOFT.search(sentence)), text
-            assert ("navy" in sentence) <= (not SOFT.search(sentence)), text
         told += "wool" in text and "navy" in text
     assert told == 400
 
@@ -384,13 +369,14 @@ def test_fallbacks_take_three_forms() -> None:
     top = ("tank top", "tank tops")
     other = Act(ActKind.STOCKOUT_FALLBACK, (Mention(*top, (fact("variant", "L", attribute="size"),)),))
     assert len(texts_of(other)) >= 20
-    assert all(re.search(r"the tank top .*\bL\b", text, re.IGNORECASE) for text in texts_of(other))
+    assert all(re.search(r"tank top", text) and re.search(r"\bL\b", text) for text in texts_of(other))
     titled = Act(ActKind.STOCKOUT_FALLBACK, (Mention(*top),), title="Haven Top, Navy")
     for text in texts_of(titled):
         assert '"Haven Top, Navy"' in text
         assert "the tank top" in text
     left = Act(ActKind.STOCKOUT_FALLBACK, (Mention(*top),))
-    assert all(re.search(r"out\b|without|skip", text, re.IGNORECASE) for text in texts_of(left))
+    assert len(texts_of(left)) >= 20
+    assert all("the tank top" in text.casefold() for text in texts_of(left))
 
 
 def test_a_correction_without_facts_gives_no_value() -> None:
@@ -401,41 +387,28 @@ def test_a_correction_without_facts_gives_no_value() -> None:
         assert "tank top" in text
 
 
-def test_only_a_confirmation_says_yes_and_only_leaving_says_goodbye() -> None:
-    kinds = [kind for kind in ActKind if kind not in (ActKind.SWITCH, ActKind.NEXT)]
+def test_only_leaving_says_goodbye() -> None:
     mention = Mention("desk lamp", "desk lamps", (fact("color", "navy"),))
-    assert {ActKind.CONFIRM, ActKind.GIVE_UP, ActKind.CLOSE} < set(kinds)
-    for kind in kinds:
-        for text in texts_of(Act(kind, (mention,), ("size",))):
-            approves = re.search(r"\b(?:yes|correct|right|perfect|fits)\b", text, re.IGNORECASE)
-            denies = re.search(r"\b(?:not|n't|wrong|something|haven't got)\b|n't", text, re.IGNORECASE)
-            if kind is ActKind.CONFIRM:
-                assert approves, text
-                assert not denies, text
-            elif approves:
-                assert denies or kind is ActKind.CORRECT, text
-            leaves = kind in (ActKind.GIVE_UP, ActKind.CLOSE)
-            assert leaves or not re.search(r"bye|leaving", text, re.IGNORECASE), text
+    for kind in ActKind:
+        if kind not in (ActKind.SWITCH, ActKind.NEXT, ActKind.GIVE_UP, ActKind.CLOSE, ActKind.OPEN):
+            for text in texts_of(Act(kind, (mention,), ("size",))):
+                assert not re.search(r"(?<!-)\b(?:good)?bye\b(?!-)|leaving now", text, re.IGNORECASE), text
 
 
-@pytest.mark.parametrize("kind", [ActKind.SWITCH, ActKind.NEXT])
-def test_acts_without_words_are_refused(kind: ActKind) -> None:
-    with pytest.raises(ValueError, match="needs sentences of its environment"):
+@pytest.mark.parametrize("kind", [ActKind.SWITCH, ActKind.NEXT, ActKind.OPEN])
+def test_acts_about_nothing_are_refused(kind: ActKind) -> None:
+    with pytest.raises(ValueError, match="at least one wanted item"):
         word((Act(kind),), PLAIN, stream(1, "word"))
 
 
-def test_incomplete_acts_are_refused() -> None:
-    with pytest.raises(ValueError, match="at least one wanted item"):
-        word((Act(ActKind.OPEN),), PLAIN, stream(1, "word"))
+def test_a_correction_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="needs facts or attributes"):
         word((Act(ActKind.CORRECT, (Mention(*NOUNS[0]),)),), PLAIN, stream(1, "word"))
 
 
 def test_a_name_without_a_label_is_said_as_it_is() -> None:
-    assert (
-        "the refund method"
-        in word((Act(ActKind.NO_PREFERENCE, attributes=("refund_method",)),), PLAIN, stream(1, "word")).text
-    )
+    act = Act(ActKind.NO_PREFERENCE, attributes=("refund_method",))
+    assert "the refund method" in word((act,), PLAIN, stream(1, "word")).text.casefold()
 
 
 def test_personas_are_all_drawn() -> None:
