@@ -1,0 +1,136 @@
+"""What the parts of a question mean, among what this customer has in mind (SPEC §7, Hearing).
+
+Words name sets of topics, and the classifier gives the topics that a part may be for. Both are weighed against the
+facts in mind: words decide where they name one, unless the classifier is sure of another that is unsaid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from ecom_rlve.envs.customer.hearing.classifier import NO_TOPICS, SCALE, STATEMENT, UNKNOWABLE, classifier
+from ecom_rlve.envs.customer.hearing.events import Part
+from ecom_rlve.envs.customer.hearing.questions import Event, Events
+from ecom_rlve.envs.customer.hearing.topics import Question, Topics
+
+_NEAR = 2 * SCALE
+"""So far behind the likeliest of all topics may be one in mind that is meant."""
+_SURE = SCALE
+"""So far ahead of all that asks for nothing is what a part surely asks for."""
+_LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
+"""So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
+_TIE = SCALE // 8
+"""So near to the likeliest is a topic that may as well be meant."""
+_STATEMENT_LEAD = 2 * SCALE
+"""So far ahead of statements that ask for nothing is one that asks."""
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
+    r"|secret|jailbreak|simulat\w+)\b"
+)
+"""Words of those who want to talk a customer out of their part; a statement that holds one never asks."""
+
+
+class Verdict(NamedTuple):
+    """What the classifier makes of some words."""
+
+    best: str | None
+    """The topic in mind that is likeliest meant, an unsaid one before a said one; None: none may be meant."""
+    is_sure: bool
+    """``best`` is ahead of every other topic that is possible, and of all that asks for nothing."""
+    scores: Mapping[str, int]
+    nothing: str
+    """The likeliest of the classes that ask for no fact."""
+    is_nothing: bool
+    """That class is ahead of every topic."""
+
+    def lead(self, topics: Collection[str]) -> int:
+        """Return how far ``best`` is ahead of the likeliest of these topics."""
+        rivals = [self.scores[name] for name in topics if name in self.scores]
+        return self.scores[self.best or self.nothing] - max(rivals, default=-100 * SCALE)
+
+
+def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Collection[str] = ()) -> Verdict:
+    """Return what the classifier makes of some words about an item (None: of some item)."""
+    scores = classifier().scores(" ".join(words))
+    nothing = max(NO_TOPICS, key=scores.__getitem__)
+    rivals = topics.possible.union(named)
+    top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
+    best = None
+    for is_said in (False, True):
+        names = topics.names(item, is_said=is_said)
+        near = [name for name in scores if name in names and scores[name] >= top - _NEAR]
+        best = best or max(near, key=scores.__getitem__, default=None)
+    is_sure = best is not None and scores[best] >= top and scores[best] > scores[nothing] + _SURE
+    return Verdict(best, is_sure, scores, nothing, scores[nothing] > top)
+
+
+def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Events:
+    """Return the events of a part with what it means instead of what its words seem to name.
+
+    ``is_whole``: it is the whole sentence, and asks; then what is likeliest is meant.
+    """
+    named = [event for event in part.events if event.name and not event.is_unknowable]
+    sets = [name for event in named for name in event.topics]
+    found = verdict(part.words, item, topics, sets)
+    best = found.best
+    if not is_whole and found.nothing == STATEMENT and found.is_nothing and found.lead((STATEMENT,)) < -_LEAD["said"]:
+        return [event for event in part.events if event.items]
+    unknowable = [event for event in part.events if event.is_unknowable]
+    if unknowable and not named:
+        may_be = topics.names(item).intersection(*(event.others for event in unknowable)) if unknowable else ()
+        if best is None or found.lead((UNKNOWABLE,)) < (_SURE if best not in may_be else 0):
+            return part.events
+    elif not named:
+        if best is None or not (found.is_sure or (is_whole and found.lead((found.nothing,)) > 0)):
+            return part.events
+    elif not _is_overruled(named, sets, found, item, topics):
+        unsaid = topics.names(item, is_said=False)
+        names = topics.names(item) if unsaid.isdisjoint(sets) else unsaid
+        return [_ordered(event, found, names) for event in part.events]
+    if best is None:
+        return part.events
+    at = next((event.start for event in (*named, *unknowable)), -1)
+    kept = [event for event in part.events if event.items]
+    return sorted([Event(at, at + 1, name=best), *kept], key=lambda event: event.start)
+
+
+def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int | None, topics: Topics) -> bool:
+    """Tell whether something else is meant than what words name."""
+    if found.best is None or found.best in sets:
+        return False
+    is_vague = all(event.is_value or event.is_bare_number or event.others for event in named)
+    if topics.holds_unsaid(item, sets):
+        return found.is_sure and found.lead(sets) >= _LEAD["value" if is_vague else "unsaid"]
+    if topics.holds(item, sets):
+        is_unsaid = found.best in topics.names(item, is_said=False)
+        return found.is_sure and is_unsaid and found.lead(sets) >= _LEAD["said"]
+    return found.lead((found.nothing,)) > 0 and (is_vague or (found.is_sure and found.lead(sets) >= _LEAD["none"]))
+
+
+def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
+    """Return a named set with the likeliest topic in mind first."""
+    in_mind = [name for name in event.topics if name in names]
+    if not (event.others and in_mind):
+        return event
+    name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
+    return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
+
+
+def asks(whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a statement surely asks for something in mind: "I'd still need the size"."""
+    if not whole.words or _INJECTION.search(" ".join(whole.words)):
+        return False
+    found = verdict(whole.words, item, topics)
+    return found.is_sure and found.lead((STATEMENT,)) >= _STATEMENT_LEAD
+
+
+def torn(question: Question, words: Sequence[str], topics: Topics) -> Question:
+    """Return a question marked as torn if its words leave open which of several unsaid topics of its set is meant."""
+    unsaid = topics.names(question.item, is_said=False).intersection(question.topics)
+    if len(unsaid) < 2:
+        return question
+    scores = classifier().scores(" ".join(words))
+    ranked = sorted((scores[name] for name in unsaid if name in scores), reverse=True)
+    return question._replace(is_torn=len(ranked) > 1 and ranked[0] - ranked[1] <= _TIE)
