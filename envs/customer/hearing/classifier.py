@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.envs.customer.hearing.features import features
+from ecom_rlve.envs.customer.hearing.spelling import Speller
 
 SCALE = 24
 """Weights are log odds times this, rounded; they fit into eight bits."""
@@ -32,6 +33,8 @@ class Classifier:
     """By feature and class."""
     bias: NDArray[np.int32]
     labels: tuple[str, ...]
+    speller: Speller
+    """Knows the words of the corpus."""
 
     def scores(self, folded: str) -> dict[str, int]:
         """Return how likely a casefolded text asks for each topic, or is of each class that asks for none."""
@@ -48,4 +51,5 @@ def classifier() -> Classifier:
         names = stored["features"].tobytes().decode().split("\n")
         labels = stored["labels"].tobytes().decode().split("\n")
         places = {name: at for at, name in enumerate(names)}
-        return Classifier(places, stored["weights"], stored["bias"], tuple(labels))
+        vocabulary = stored["vocabulary"].tobytes().decode().split("\n")
+        return Classifier(places, stored["weights"], stored["bias"], tuple(labels), Speller(vocabulary))

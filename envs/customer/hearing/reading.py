@@ -8,12 +8,12 @@ still need the size"). Other sentences (statements, praise, instructions) count 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
-from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT
+from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
 from ecom_rlve.envs.customer.hearing.meaning import asks, meant, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
@@ -78,13 +78,25 @@ class _Notes:
     is_unread: bool = False
 
 
+class _Kept(Container[str]):
+    """Words that are right as they are: of the wanted things, and values."""
+
+    def __init__(self, nouns: frozenset[str], topics: Topics) -> None:
+        self._nouns = nouns
+        self._topics = topics
+
+    def __contains__(self, word: object) -> bool:
+        return word in self._nouns or word in self._topics.phrases or bool(self._topics.value_index.get(str(word)))
+
+
 def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     """Read a message; ``asked_directly``: it was sent as a question (``ask_user``), however it is worded."""
     folded = _folded(text)
     if may_claim_stockout(folded):
         folded = _marked_products(folded, topics.products)
     nouns = nouns_of(topics.items)
-    sentences = sentences_of(folded)
+    kept = _Kept(frozenset(word for phrase in nouns.values() for words, _ in phrase for word in words), topics)
+    sentences = [classifier().speller.corrected(sentence, kept) for sentence in sentences_of(folded)]
     asks_by_form = asking(sentences)
     is_direct = asked_directly and not any(asks_by_form)
     notes = _Notes(is_question=asked_directly, is_unread=asked_directly and not sentences)

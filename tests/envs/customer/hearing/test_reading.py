@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.claims import sold_out_claims
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES, with_kinds
-from ecom_rlve.envs.customer.hearing.reading import MAX_CHARACTERS, Topics, read
+from ecom_rlve.envs.customer.hearing.reading import MAX_CHARACTERS, read
+from ecom_rlve.envs.customer.hearing.topics import Topics
 from ecom_rlve.envs.language.acts import SlotKind
 from ecom_rlve.envs.language.phrases import LABELS
 
