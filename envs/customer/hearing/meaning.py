@@ -15,7 +15,7 @@ from ecom_rlve.envs.customer.hearing.events import Part
 from ecom_rlve.envs.customer.hearing.questions import Event, Events
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
 
-_NEAR = 2 * SCALE
+_NEAR = 4 * SCALE
 """So far behind the likeliest of all topics may be one in mind that is meant."""
 _SURE = SCALE
 """So far ahead of all that asks for nothing is what a part surely asks for."""
@@ -23,7 +23,7 @@ _LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
 """So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
 _TIE = SCALE // 8
 """So near to the likeliest is a topic that may as well be meant."""
-_STATEMENT_LEAD = 2 * SCALE
+_STATEMENT_LEAD = SCALE
 """So far ahead of statements that ask for nothing is one that asks."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
