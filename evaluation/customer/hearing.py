@@ -111,7 +111,9 @@ def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
     subject, before = episode.intent.subjects[place.item], set(episode.customer.said)
     words = line.text.replace("{items}", subject.plural).replace("{item}", subject.singular)
     episode.step({"assistant_message": words})
-    told = {topic_of(slot) for slot in episode.customer.said - before}
+    told = set[str]()
+    for slot in episode.customer.said - before:
+        told |= {topic_of(slot), slot.fact.constraint.attribute}
     denied = {name for act in episode.acts if act.kind in _DENIALS for name in act.attributes}
     subjects = episode.intent.subjects
     about = {place.item, *(item for item, subject in enumerate(subjects) if subject.is_whole)}

@@ -36,6 +36,8 @@ _KNOWING = frozenset(("know", "me", "say", "check", "sure", "wondering", "wonder
 _DETERMINERS = frozenset(("the", "these", "those", "which", "your", "both", "all"))
 _DAYS = frozenset(("day", "days"))
 """After a number these words measure a time; otherwise they may name a date."""
+_MONEY = ("budget", "price_paid", "order_total", "order_amount")
+"""What an amount of money may be, besides a price."""
 _ITEM = "item"
 """What stands for a noun in the words of a part."""
 
@@ -59,8 +61,12 @@ def is_foreign(tokens: Sequence[str]) -> bool:
     return foreign > 0 and foreign >= len([token for token in tokens if token in COMMON_WORDS])
 
 
-def clauses_of(tokens: Sequence[str], nouns: Nouns, topics: Topics) -> list[Clause]:
-    """Return the clauses of a sentence, with what their parts name."""
+def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topics: Topics) -> list[Clause]:
+    """Return the clauses of a sentence, with what their parts name.
+
+    ``written``: its words as they were written, in which things and values are looked for; ``tokens``: as they were
+    meant, one for each.
+    """
     clauses: list[Clause] = [[Part()]]
     is_condition = False
     at = 0
@@ -76,7 +82,7 @@ def clauses_of(tokens: Sequence[str], nouns: Nouns, topics: Topics) -> list[Clau
         part = clauses[-1][-1]
         is_condition |= _opens_condition(tokens, at)
         is_filler = _is_filler(tokens, at, nouns, topics.phrases)
-        event = None if is_filler else _event_at(tokens, at, nouns, topics)
+        event = None if is_filler else _event_at(written, tokens, at, nouns, topics)
         end = at + 1 if event is None else event.end
         if event is not None:
             if event.items and _is_counted(tokens, at):
@@ -116,19 +122,26 @@ def _is_counted(tokens: Sequence[str], at: int) -> bool:
     return at > 0 and tokens[at - 1] in _NUMBERS and (at < 2 or tokens[at - 2] not in _DETERMINERS)
 
 
-def _event_at(tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> Event | None:
-    items, length = item_at(tokens, at, nouns)
+def _event_at(written: Sequence[str], tokens: Sequence[str], at: int, nouns: Nouns, topics: Topics) -> Event | None:
+    items, length = item_at(written, at, nouns)
     phrase = _phrase_at(tokens, at, topics.phrases) if tokens[at] in topics.phrases else None
     taken = len(phrase.words) if phrase else 0
     # A longer phrase wins over a noun: "order number" does not name an order.
     if items and length >= taken:
         return Event(at, at + length, items=items)
-    value, length = _value_at(tokens, at, topics.value_index)
+    value, length = _value_at(written, at, topics.value_index)
     if value and length > taken:
-        return Event(at, at + length, name=value, is_value=True)
+        return Event(at, at + length, name=value, is_vague=True)
     if phrase:
         return Event(
-            at, at + taken, phrase.name, (), phrase.is_unknowable, phrase.yields_to, phrase.reach, others=phrase.others
+            at,
+            at + taken,
+            phrase.name,
+            is_unknowable=phrase.is_unknowable,
+            yields_to=phrase.yields_to,
+            reach=phrase.reach,
+            others=phrase.others,
+            is_vague=phrase.is_vague,
         )
     return _number_at(tokens, at)
 
@@ -177,10 +190,10 @@ def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]
 def _number_at(tokens: Sequence[str], at: int) -> Event | None:
     token = tokens[at]
     if token[0] == "$":
-        return Event(at, at + 1, name="price", is_bare_number=True, others=("budget",))
+        return Event(at, at + 1, name="price", is_bare_number=True, is_vague=True, others=_MONEY)
     if not token[0].isdigit():
         return None
     joined = _NUMBER_WITH_UNIT.fullmatch(token)
     unit = joined[1] if joined else tokens[at + 1] if at + 1 < len(tokens) else ""
     name = UNITS.get(unit)
-    return Event(at, at + 1 if joined else at + 2, name=name, is_bare_number=True) if name else None
+    return Event(at, at + 1 if joined else at + 2, name=name, is_bare_number=True, is_vague=True) if name else None

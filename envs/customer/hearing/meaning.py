@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from ecom_rlve.envs.customer.hearing.classifier import NO_TOPICS, SCALE, STATEMENT, UNKNOWABLE, classifier
+from ecom_rlve.envs.customer.hearing.classifier import CHECK, NO_TOPICS, OPEN, SCALE, STATEMENT, UNKNOWABLE, classifier
 from ecom_rlve.envs.customer.hearing.events import Part
 from ecom_rlve.envs.customer.hearing.questions import Event, Events
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
@@ -23,8 +23,26 @@ _LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
 """So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
 _TIE = SCALE // 8
 """So near to the likeliest is a topic that may as well be meant."""
+_QUESTION_STARTS = frozenset(
+    "what which how where when why who is are was were do does did will would should has have can may and".split()
+)
+_DOUBT = SCALE // 2
+"""So far ahead may be that it asks for nothing, of what is worded as a question."""
+_NEEDS = re.compile(r"\b(?:i|we)(?:'d|'ll| would| will)?(?: \w+)? (?:need|require|miss|lack)\b")
 _STATEMENT_LEAD = SCALE
 """So far ahead of statements that ask for nothing is one that asks."""
+_PLAIN_STATEMENT_LEAD = 3 * SCALE
+"""The same, where none of the words is one that people ask with."""
+_ASKS = re.compile(
+    r"\b(?:needs?|missing|tell|say|know|knew|knowing|give|help|clear|open|left|sure|waiting|please|haven't|hasn't"
+    r"|didn't|don't|can't|couldn't|which|what|how|whether|when|where|who|why|depends?|matters?|name|mention|idea|word"
+    r"|wondering|hear|share|pick|fill|describe|without|just)\b"
+)
+_REPORT = re.compile(
+    r"\b(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague|partner)"
+    r"(?: \w+)? (?:said|says|told|wants?|wanted|asked|called|chose|preferred|prefers|decided|confirmed)\b"
+)
+"""A statement of what somebody said or wants asks for nothing."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
     r"|secret|jailbreak|simulat\w+)\b"
@@ -42,8 +60,13 @@ class Verdict(NamedTuple):
     scores: Mapping[str, int]
     nothing: str
     """The likeliest of the classes that ask for no fact."""
-    is_nothing: bool
-    """That class is ahead of every topic."""
+    top: int
+    """Score of the likeliest topic of all that are possible, in mind or not."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether a class that asks for no fact is ahead of every topic."""
+        return self.scores[self.nothing] > self.top
 
     def lead(self, topics: Collection[str]) -> int:
         """Return how far ``best`` is ahead of the likeliest of these topics."""
@@ -63,7 +86,7 @@ def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Colle
         near = [name for name in scores if name in names and scores[name] >= top - _NEAR]
         best = best or max(near, key=scores.__getitem__, default=None)
     is_sure = best is not None and scores[best] >= top and scores[best] > scores[nothing] + _SURE
-    return Verdict(best, is_sure, scores, nothing, scores[nothing] > top)
+    return Verdict(best, is_sure, scores, nothing, top)
 
 
 def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Events:
@@ -83,7 +106,7 @@ def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Ev
         if best is None or found.lead((UNKNOWABLE,)) < (_SURE if best not in may_be else 0):
             return part.events
     elif not named:
-        if best is None or not (found.is_sure or (is_whole and found.lead((found.nothing,)) > 0)):
+        if best is None or not (found.is_sure or _is_likely(part, found, is_whole=is_whole)):
             return part.events
     elif not _is_overruled(named, sets, found, item, topics):
         unsaid = topics.names(item, is_said=False)
@@ -96,11 +119,19 @@ def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Ev
     return sorted([Event(at, at + 1, name=best), *kept], key=lambda event: event.start)
 
 
+def _is_likely(part: Part, found: Verdict, *, is_whole: bool) -> bool:
+    """Tell whether a question that names nothing is likelier for what is in mind than for nothing."""
+    if is_whole:
+        return found.lead((found.nothing,)) > (0 if found.nothing in (CHECK, OPEN) else -_DOUBT)
+    is_ahead = found.scores[found.best or found.nothing] >= found.top
+    return is_ahead and part.words[0] in _QUESTION_STARTS and found.lead((found.nothing,)) > 0
+
+
 def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int | None, topics: Topics) -> bool:
     """Tell whether something else is meant than what words name."""
     if found.best is None or found.best in sets:
         return False
-    is_vague = all(event.is_value or event.is_bare_number or event.others for event in named)
+    is_vague = all(event.is_vague for event in named)
     if topics.holds_unsaid(item, sets):
         return found.is_sure and found.lead(sets) >= _LEAD["value" if is_vague else "unsaid"]
     if topics.holds(item, sets):
@@ -112,18 +143,30 @@ def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int 
 def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
     """Return a named set with the likeliest topic in mind first."""
     in_mind = [name for name in event.topics if name in names]
-    if not (event.others and in_mind):
+    if not (event.is_vague and in_mind):
         return event
     name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
     return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
 
 
+def resolved(whole: Part, item: int | None, topics: Topics) -> Events:
+    """Return the events of a whole sentence that asks; none if they mean nothing in mind."""
+    events = meant(whole, item, topics, is_whole=True)
+    return events if any(topics.holds(item, event.topics) for event in events if event.name) else []
+
+
 def asks(whole: Part, item: int | None, topics: Topics) -> bool:
     """Tell whether a statement surely asks for something in mind: "I'd still need the size"."""
-    if not whole.words or _INJECTION.search(" ".join(whole.words)):
+    words = " ".join(whole.words)
+    if not words or _INJECTION.search(words) or _REPORT.search(words):
         return False
     found = verdict(whole.words, item, topics)
-    return found.is_sure and found.lead((STATEMENT,)) >= _STATEMENT_LEAD
+    if found.best is None:
+        return False
+    if _NEEDS.search(words) and any(event.name and not event.is_vague for event in whole.events):
+        return found.nothing != STATEMENT or not found.is_nothing
+    lead = _STATEMENT_LEAD if _ASKS.search(words) else _PLAIN_STATEMENT_LEAD
+    return found.top >= found.scores[found.nothing] + lead
 
 
 def torn(question: Question, words: Sequence[str], topics: Topics) -> Question:

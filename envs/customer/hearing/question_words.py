@@ -31,6 +31,13 @@ class Phrase:
     others: tuple[str, ...] = ()
     """What else it may mean, likeliest first."""
 
+    @property
+    def is_vague(self) -> bool:
+        """Whether it names no topic rather than another of its set: "how big", not "size"."""
+        return bool(self.others) and self.words[0] in _VAGUE_STARTS
+
+
+_VAGUE_STARTS = frozenset(("how", "what", "when", "did", "it", "paid", "pay", "thing", "item", "product", "amount"))
 
 _SHOP_WORDS: dict[str, tuple[str, ...]] = {
     "brand": ("brand", "brand name", "make", "maker", "manufacturer", "label", "who makes"),
@@ -68,6 +75,7 @@ _UNKNOWABLE_WORDS: dict[str, tuple[str, ...]] = {
 
 _YIELDING: dict[str, tuple[frozenset[str], int]] = {
     "how many": (frozenset(NUMERIC), 0),
+    "number of": (frozenset(NUMERIC), 0),
     "how much": (frozenset(NUMERIC) | {"quantity"}, 4),
     "how long": (frozenset({"battery_life", "ship_days"}), 5),
 }
@@ -87,16 +95,13 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("size", "how big", "how large"), (*_SIZES, "order_amount")),
     "how heavy": ("weight",),
     "how long": ("length", "battery_life", "ship_days"),
-    "length": ("length", "battery_life"),
     **dict.fromkeys(("how many", "quantity", "number of", "units", "pieces", "qty", "how much of"), _COUNTS),
     **dict.fromkeys(("how fast", "how soon", "how quickly", "delivery time", "delivery speed", "shipping time",
                      "shipping speed", "delivery method", "shipping method", "speed"), _TIMES),
-    **dict.fromkeys(("variant", "option", "version", "variation"), ("variant", "model", "style")),
     **dict.fromkeys(("item", "product", "thing", "contents", "what did you order", "what did you buy", "what was in",
                      "what is in", "what you ordered", "what you bought"), ("items_ordered", "other_items")),
     **dict.fromkeys(("date", "day", "when"), ("order_date", "ship_days")),
-    **dict.fromkeys(("design", "look", "style"), ("style", "pattern")),
-    **dict.fromkeys(("finish", "material"), ("finish_type", "material")),
+    **dict.fromkeys(("design", "look"), ("style", "pattern")),
     **dict.fromkeys(("delivery date", "arrival date", "eta", "when will it arrive"), _TIMES),
 }  # fmt: skip
 """Words that name a set of topics (SPEC §7, Hearing): which of them is meant, what the customer has in mind decides."""
@@ -183,8 +188,8 @@ def _phrases() -> Iterable[Phrase]:
                 yield Phrase((*first, ending), name, is_unknowable, yields_to, reach, _others(text, name))
 
 
-def _others(text: str, name: str) -> tuple[str, ...]:
-    return tuple(other for other in _MANY_MEANINGS.get(text.casefold(), ()) if other != name)
+def _others(text: str, name: str, *more: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(other for other in (*_MANY_MEANINGS.get(text.casefold(), ()), *more) if other != name))
 
 
 Phrases = Mapping[str, tuple[Phrase, ...]]
@@ -212,8 +217,12 @@ def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
     A value that is also a name in :data:`PHRASES` ("price", as what matters most) keeps its meaning as a name.
     """
     named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
+    owners: dict[str, dict[str, None]] = {}
+    for kind in kinds:
+        for value in kind.values:
+            owners.setdefault(value, {})[kind.name] = None
     added = [
-        Phrase((*first, ending), kind.name, others=_others(text, kind.name))
+        Phrase((*first, ending), kind.name, others=_others(text, kind.name, *owners.get(text, ())))
         for kind in kinds
         for text in (kind.label, *kind.words, *(value for value in kind.values if value.casefold() not in named))
         for *first, last in (text.casefold().split(),)

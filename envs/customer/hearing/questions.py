@@ -50,10 +50,10 @@ class Event(NamedTuple):
     reach: int = 0
     is_bare_number: bool = False
     """A number with a unit. It names the attribute of that unit only if the clause names no other."""
-    is_value: bool = False
-    """The attribute is named by one of its values."""
     others: tuple[str, ...] = ()
     """What else its words may mean: "how big" names the size, and may mean a length."""
+    is_vague: bool = False
+    """Its words, a value or a number name no topic of the set rather than another."""
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from itertools import chain
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
-from ecom_rlve.envs.customer.hearing.meaning import asks, meant, torn, verdict
+from ecom_rlve.envs.customer.hearing.meaning import asks, meant, resolved, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.questions import Events, questions_in
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
@@ -24,10 +24,12 @@ from ecom_rlve.envs.customer.hearing.topics import Question, Topics
 MAX_CHARACTERS = 4000
 """Number of characters of a message that are read; the rest is ignored."""
 
-_ELSE = re.compile(
-    r"\belse\b|\b(?:whole|entire|complete|full|hidden|secret) (?:\w+ )?(?:list|brief|goal|prompt|specification)\b"
-)
-"""A question for something else, or for all at once, names nothing."""
+_SHORT = 8
+"""Words of a question that may lean on the sentence before it."""
+_ALL = re.compile(r"\b(?:whole|entire|complete|full|hidden|secret) (?:\w+ )?(?:list|brief|goal|prompt|specification)\b")
+"""A question for all at once names nothing."""
+_ELSE = re.compile(r"\belse\b")
+"""A question for something else names nothing but by its words."""
 _OPEN = re.compile(
     r"\b(?:be like|look like|more about|tell me (?:more|about)|describe|looking for|in mind|have to know|need to know"
     r"|requirements?|preferences?|details?|wish(?:es)?|which one|what kind|what sort|what type)\b|^\W*anything\b"
@@ -70,6 +72,8 @@ class _Notes:
     sold_out: list[int | None] = field(default_factory=list)
     claims: list[str] = field(default_factory=list)
     items: list[int] = field(default_factory=list)
+    before: Part = field(default_factory=Part)
+    """The last sentence that asked for nothing: "it comes in many scents. Which one?"."""
     carried: int | None = None
     """The item that an earlier sentence named, if it was one."""
     is_question: bool = False
@@ -96,12 +100,12 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         folded = _marked_products(folded, topics.products)
     nouns = nouns_of(topics.items)
     kept = _Kept(frozenset(word for phrase in nouns.values() for words, _ in phrase for word in words), topics)
-    sentences = [classifier().speller.corrected(sentence, kept) for sentence in sentences_of(folded)]
-    asks_by_form = asking(sentences)
+    sentences = sentences_of(folded)
+    asks_by_form = asking([classifier().speller.corrected(sentence, kept) for sentence in sentences])
     is_direct = asked_directly and not any(asks_by_form)
     notes = _Notes(is_question=asked_directly, is_unread=asked_directly and not sentences)
     for sentence, is_asked in zip(sentences, asks_by_form, strict=True):
-        _note_sentence(sentence, nouns, topics, notes, is_asked=is_asked or is_direct)
+        _note_sentence(sentence, nouns, kept, topics, notes, is_asked=is_asked or is_direct)
     count = len(topics.items)
     return Reading(
         is_question=notes.is_question,
@@ -116,7 +120,7 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     )
 
 
-def _note_sentence(sentence: str, nouns: Nouns, topics: Topics, notes: _Notes, *, is_asked: bool) -> None:
+def _note_sentence(sentence: str, nouns: Nouns, kept: _Kept, topics: Topics, notes: _Notes, *, is_asked: bool) -> None:
     tokens = words_of(sentence)
     items = items_in(tokens, nouns)
     notes.items += items
@@ -126,8 +130,10 @@ def _note_sentence(sentence: str, nouns: Nouns, topics: Topics, notes: _Notes, *
         notes.sold_out += claimed
         notes.claims.append(sentence)
         tokens = words_of(rest)
-    if is_asked or (topics.in_mind and not claimed and not says_done(sentence)):
-        remaining = without_exceptions(rest if claimed else sentence)
+    if is_asked or (topics.in_mind and not claimed):
+        remaining = rest if claimed else sentence
+        if is_asked:
+            remaining = without_exceptions(remaining)
         if remaining != sentence:
             tokens = words_of(remaining)
         item = named[0] if len(named) == 1 else None if named else notes.carried
@@ -135,7 +141,8 @@ def _note_sentence(sentence: str, nouns: Nouns, topics: Topics, notes: _Notes, *
             notes.is_question |= is_asked
             notes.is_unread |= is_asked
         else:
-            _note_clauses(remaining, clauses_of(tokens, nouns, topics), item, topics, notes, is_asked=is_asked)
+            spelt = [classifier().speller.word(token, kept) for token in tokens]
+            _note_clauses(remaining, clauses_of(tokens, spelt, nouns, topics), item, topics, notes, is_asked=is_asked)
     if named:
         notes.carried = named[0] if len(named) == 1 else None
 
@@ -146,11 +153,19 @@ def _note_clauses(
     parts = list(chain.from_iterable(clauses))
     whole = Part([event for part in parts for event in part.events], [word for part in parts for word in part.words])
     if not is_asked and not asks(whole, item, topics):
+        notes.before = whole
         return
+    before, notes.before = notes.before, Part()
     notes.is_question = True
+    if _ALL.search(sentence) and topics.in_mind:
+        notes.is_open = True
+        return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence))
     found = _meant(clauses, whole, item, topics, is_plain=is_plain) if topics.in_mind else _events(clauses)
     questions = [_about(question, item, topics) for question in questions_in(found)]
+    if not questions and before.words and is_plain and len(whole.words) <= _SHORT:
+        joined = Part([*before.events, *whole.events], [*before.words, *whole.words])
+        questions = [_about(each, item, topics) for each in questions_in([resolved(joined, item, topics)])]
     unknowable = [event.name for clause in found for event in clause if event.is_unknowable]
     if len(questions) == 1:
         questions = [torn(questions[0], whole.words, topics)]
@@ -161,7 +176,7 @@ def _note_clauses(
     made = verdict(whole.words, item, topics)
     if topics.in_mind and made.is_nothing and made.nothing == CHECK and not _ELSE.search(sentence):
         notes.is_check = True
-    elif _ELSE.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
+    elif _ELSE.search(sentence) or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
         notes.is_open = True
     elif not says_done(sentence) and not (made.is_nothing and made.nothing == STATEMENT):
         notes.is_unread = True
@@ -184,8 +199,8 @@ def _meant(clauses: Sequence[Clause], whole: Part, item: int | None, topics: Top
     is_heard = any(topics.holds(item, event.topics) for clause in found for event in clause if event.name)
     if is_heard or is_single or not is_plain:
         return found
-    wholly = meant(whole, item, topics, is_whole=True)
-    return [wholly] if any(topics.holds(item, event.topics) for event in wholly if event.name) else found
+    wholly = resolved(whole, item, topics)
+    return [wholly] if wholly else found
 
 
 def _own(part: Part, item: int | None) -> int | None:

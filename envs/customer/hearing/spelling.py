@@ -19,16 +19,16 @@ _SHORTHAND: Mapping[str, str] = MappingProxyType(
     {
         "u": "you", "ur": "your", "r": "are", "y": "why", "n": "and", "b4": "before", "w": "with", "wat": "what",
         "wut": "what", "wot": "what", "wats": "what", "whats": "what", "wuts": "what", "whos": "who", "hows": "how",
-        "whens": "when", "wheres": "where", "wheres'": "where", "pls": "please", "plz": "please", "ya": "you",
+        "whens": "when", "wheres": "where", "pls": "please", "plz": "please", "ya": "you",
         "yer": "your", "youre": "you're", "wich": "which", "wen": "when", "wer": "where", "hw": "how", "thx": "thanks",
         "ty": "thanks", "cuz": "because", "bc": "because", "abt": "about", "smth": "something", "sth": "something",
-        "dya": "do you", "d'you": "do you", "gimme": "give me", "lemme": "let me", "gotta": "have to",
-        "wanna": "want to", "gonna": "going to", "shud": "should", "cud": "could", "wud": "would", "teh": "the",
+        "gimme": "give", "lemme": "let", "gotta": "must",
+        "wanna": "want", "gonna": "will", "shud": "should", "cud": "could", "wud": "would", "teh": "the",
         "im": "i'm", "dont": "don't", "doesnt": "doesn't", "didnt": "didn't", "havent": "haven't", "cant": "can't",
-        "isnt": "isn't", "id": "id", "qty": "quantity", "min": "minimum", "max": "maximum", "hrs": "hours",
+        "isnt": "isn't", "qty": "quantity", "min": "minimum", "max": "maximum", "hrs": "hours",
         "hr": "hours", "lbs": "pounds", "lb": "pounds", "yrs": "years", "addy": "address", "colr": "colour",
-        "wth": "with", "whatcha": "what you", "whaddya": "what do you", "ok": "okay", "r'u": "are you", "yall": "you",
-        "y'all": "you", "tho": "", "lol": "", "yo": "", "bro": "", "mate": "", "pal": "", "fam": "", "k": "okay",
+        "wth": "with", "ok": "okay", "yall": "you",
+        "y'all": "you", "k": "okay", "pcs": "pieces", "prolly": "probably", "fave": "favourite",
     }
 )  # fmt: skip
 """What people write in chats, and the words that they mean."""
@@ -54,14 +54,15 @@ class Speller:
         >>> Speller(["what", "total"]).corrected("waht is ur totla?", ())
         'what is your total?'
         """
-        return _WORD.sub(lambda match: self._corrected(match[0], kept), text)
+        return _WORD.sub(lambda match: self.word(match[0], kept), text)
 
-    def _corrected(self, word: str, kept: Container[str]) -> str:
+    def word(self, word: str, kept: Container[str]) -> str:
+        """Return one casefolded word as it was meant."""
         if word in self._known or word in kept:
             return word
         if word in _SHORTHAND:
             return _SHORTHAND[word]
-        if len(word) < _LEAST or "'" in word:
+        if len(word) < _LEAST or not word.isalpha():
             return word
         if word not in self._meant:
             if len(self._meant) >= _MOST_REMEMBERED:
@@ -90,4 +91,4 @@ def _is_one_slip(word: str, other: str) -> bool:
     wrong = [at for at, (one, two) in enumerate(zip(word, other, strict=True)) if one != two]
     if len(wrong) == 1:
         return True
-    return len(wrong) == 2 and wrong[1] == wrong[0] + 1 and sorted(word) == sorted(other)  # noqa: PLR2004 - neighbours
+    return len(wrong) == 2 and wrong[1] == wrong[0] + 1 and sorted(word) == sorted(other)
