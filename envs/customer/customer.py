@@ -14,7 +14,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.answers import MOST_FACTS, Mind, resolved
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
-from ecom_rlve.envs.customer.hearing.question_words import with_kinds
+from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, read
 from ecom_rlve.envs.customer.hearing.topics import InMind, Question, Topics
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
@@ -186,6 +186,7 @@ class Customer:
             ),
             possible=self._possible,
             whole=self._whole,
+            choices=choices_of(self._kinds),
             offered=self._offered,
         )
 

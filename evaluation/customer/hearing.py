@@ -125,19 +125,32 @@ def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
     }
 
 
-def heard(shop: Shop, lines: Sequence[Line]) -> dict[tuple[str, str], Tally]:
-    """Ask every question in one of its environments; return what became of them by environment and topic."""
-    listeners, tallies = Listeners(shop), defaultdict[tuple[str, str], Tally](Tally)
+def heard(shop: Shop, lines: Sequence[Line]) -> dict[tuple[str, str, str], Tally]:
+    """Ask every question in one of its environments; return what became of them by environment, topic and manner."""
+    listeners, tallies = Listeners(shop), defaultdict[tuple[str, str, str], Tally](Tally)
     for number, line in enumerate(lines):
         for turn in range(len(line.env_ids)):
             env_id = line.env_ids[(number + turn) % len(line.env_ids)]
             place = listeners.place(env_id, line.topics[0], number)
             if place is not None:
                 for topic, outcome in outcomes(shop, place, line).items():
-                    tally = tallies[env_id, topic]
+                    tally = tallies[env_id, topic, line.manner]
                     setattr(tally, outcome, getattr(tally, outcome) + 1)
                 break
     return tallies
+
+
+def summed(tallies: Mapping[tuple[str, str, str], Tally], part: slice) -> dict[tuple[str, ...], Tally]:
+    """Add up tallies whose names are the same in ``part``; in order of these names."""
+    found: dict[tuple[str, ...], Tally] = {}
+    for name in sorted(tallies):
+        one, tally = tallies[name], found.setdefault(tuple(name[part]), Tally())
+        tally.told, tally.denied, tally.other = (
+            tally.told + one.told,
+            tally.denied + one.denied,
+            tally.other + one.other,
+        )
+    return found
 
 
 def main(
@@ -146,14 +159,15 @@ def main(
 ) -> None:
     """Print how many questions were told their fact."""
     tallies = heard(Shop.open(catalog), [line for path in files for line in read_corpus(path)])
-    table = Table("environment", "topic", "asked", "told", "denied", "other", box=box.MARKDOWN)
-    for (env_id, topic), tally in sorted(tallies.items()):
-        share = f"{tally.told / tally.asked:.2f}"
-        table.add_row(env_id, topic, str(tally.asked), share, str(tally.denied), str(tally.other))
+    console = Console(width=100)
+    for title, part in (("environment and topic", slice(0, 2)), ("manner", slice(2, 3))):
+        table = Table(title, "asked", "told", "denied", "other", box=box.MARKDOWN)
+        for name, tally in summed(tallies, part).items():
+            share = f"{tally.told / tally.asked:.3f}"
+            table.add_row(" ".join(name), str(tally.asked), share, str(tally.denied), str(tally.other))
+        console.print(table)
     whole: dict[str, Any] = {name: sum(getattr(each, name) for each in tallies.values()) for name in ("told", "denied")}
     asked = sum(tally.asked for tally in tallies.values())
-    console = Console(width=100)
-    console.print(table)
     console.print(f"{whole['told']} of {asked} told ({whole['told'] / max(1, asked):.3f}), {whole['denied']} denied")
 
 

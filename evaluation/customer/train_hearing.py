@@ -31,6 +31,8 @@ _LEAST_WORDS = 3
 """Texts that a word must occur in to be known."""
 _MISSPELT = ("typo", "slang")
 """Manners of texts whose words are not spelt as in a dictionary."""
+_NOUNS = {"STATUS": ("order", "orders")}
+"""Nouns that are common words, which the reader leaves as they are."""
 _WORD = re.compile(r"[a-z']+")
 _ITERATIONS = 60
 _MOST = 127
@@ -52,7 +54,8 @@ def examples(folder: Path) -> list[Example]:
         for line in path.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
             if len(entry["topics"]) == 1:
-                text = entry["text"].replace("{items}", ITEM).replace("{item}", ITEM)
+                singular, plural = _NOUNS.get(entry["env"], (ITEM, ITEM))
+                text = entry["text"].replace("{items}", plural).replace("{item}", singular)
                 folded = text.casefold().replace("’", "'")
                 found.append(Example(folded, entry["topics"][0], is_misspelt=entry["manner"] in _MISSPELT))
     return found

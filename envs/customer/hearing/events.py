@@ -89,7 +89,8 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
                 part.events.append(Event(at - 1, at, name="quantity"))
             if not (is_condition and event.is_unknowable):
                 part.events.append(event)
-        part.words += [_ITEM] if event is not None and event.items else tokens[at:end]
+        is_noun = event is not None and event.items and token not in COMMON_WORDS
+        part.words += [_ITEM] if is_noun else tokens[at:end]
         at = end
     said = ([part for part in clause if part.words] for clause in clauses)
     return [_without_bare_numbers(clause) for clause in said if clause]

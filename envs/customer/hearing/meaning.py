@@ -29,9 +29,9 @@ _QUESTION_STARTS = frozenset(
 _DOUBT = SCALE // 2
 """So far ahead may be that it asks for nothing, of what is worded as a question."""
 _NEEDS = re.compile(r"\b(?:i|we)(?:'d|'ll| would| will)?(?: \w+)? (?:need|require|miss|lack)\b")
-_STATEMENT_LEAD = SCALE
+_STATEMENT_LEAD = SCALE // 2
 """So far ahead of statements that ask for nothing is one that asks."""
-_PLAIN_STATEMENT_LEAD = 3 * SCALE
+_PLAIN_STATEMENT_LEAD = 3 * SCALE // 2
 """The same, where none of the words is one that people ask with."""
 _ASKS = re.compile(
     r"\b(?:needs?|missing|tell|say|know|knew|knowing|give|help|clear|open|left|sure|waiting|please|haven't|hasn't"
@@ -39,10 +39,15 @@ _ASKS = re.compile(
     r"|wondering|hear|share|pick|fill|describe|without|just)\b"
 )
 _REPORT = re.compile(
-    r"\b(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague|partner)"
-    r"(?: \w+)? (?:said|says|told|wants?|wanted|asked|called|chose|preferred|prefers|decided|confirmed)\b"
+    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague|partner)"
+    r"(?: (?:have|had|has|just|also|already|called|and))* (?:said|says|told|wants?|wanted|asked|chose|prefers?|decided)\b"
 )
 """A statement of what somebody said or wants asks for nothing."""
+_COMPARED = re.compile(
+    r"^(?!(?:what|which)(?! of| wins| matters| counts| is more| one| comes))"
+    r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
+)
+"""Words that put topics against each other. What starts with "which price" asks for the topics themselves."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
     r"|secret|jailbreak|simulat\w+)\b"
@@ -147,6 +152,22 @@ def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
         return event
     name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
     return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
+
+
+def joined(before: Part, whole: Part) -> Part:
+    """Return a question together with the sentence that it leans on: "it comes in many scents. Which one?"."""
+    return Part([*before.events, *whole.events], [*before.words, *whole.words])
+
+
+def choice(whole: Part, item: int | None, topics: Topics) -> Events:
+    """Return what a question asks for that offers values of one unsaid kind ("price or rating?"); else nothing."""
+    if not _COMPARED.search(" ".join(whole.words)):
+        return []
+    named = {event.name for event in whole.events}
+    for kind, values in topics.choices.items():
+        if len(named & values) > 1 and topics.holds_unsaid(item, (kind,)):
+            return [Event(0, 1, name=kind), *(event for event in whole.events if event.items)]
+    return []
 
 
 def resolved(whole: Part, item: int | None, topics: Topics) -> Events:

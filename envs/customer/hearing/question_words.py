@@ -211,6 +211,14 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 
 @lru_cache(maxsize=256)
+def choices_of(kinds: tuple[SlotKind, ...]) -> Mapping[str, frozenset[str]]:
+    """Return the kinds whose values are names of topics ("price", as what matters most), with these topics."""
+    named = {" ".join(phrase.words): phrase.name for phrases in PHRASES.values() for phrase in phrases}
+    found = {kind.name: frozenset(named[value] for value in kind.values if value in named) for kind in kinds}
+    return MappingProxyType({name: topics for name, topics in found.items() if len(topics) > 1})
+
+
+@lru_cache(maxsize=256)
 def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
     """Return :data:`PHRASES` with the names and values of further kinds of facts, which are tried first.
 

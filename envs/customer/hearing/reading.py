@@ -15,7 +15,7 @@ from itertools import chain
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
-from ecom_rlve.envs.customer.hearing.meaning import asks, meant, resolved, torn, verdict
+from ecom_rlve.envs.customer.hearing.meaning import asks, choice, joined, meant, resolved, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.questions import Events, questions_in
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
@@ -156,16 +156,22 @@ def _note_clauses(
         notes.before = whole
         return
     before, notes.before = notes.before, Part()
+    if len(whole.words) > _SHORT or any(event.name for event in whole.events):
+        before = Part()
     notes.is_question = True
     if _ALL.search(sentence) and topics.in_mind:
         notes.is_open = True
         return
-    is_plain = not (_ELSE.search(sentence) or says_done(sentence))
-    found = _meant(clauses, whole, item, topics, is_plain=is_plain) if topics.in_mind else _events(clauses)
+    is_plain = not (_ELSE.search(sentence) or says_done(sentence) or notes.claims)
+    if not topics.in_mind:
+        found = _events(clauses)
+    elif chosen := choice(whole, item, topics):
+        found = [chosen]
+    elif is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
+        found = [leant]
+    else:
+        found = _meant(clauses, whole, item, topics, is_plain=is_plain)
     questions = [_about(question, item, topics) for question in questions_in(found)]
-    if not questions and before.words and is_plain and len(whole.words) <= _SHORT:
-        joined = Part([*before.events, *whole.events], [*before.words, *whole.words])
-        questions = [_about(each, item, topics) for each in questions_in([resolved(joined, item, topics)])]
     unknowable = [event.name for clause in found for event in clause if event.is_unknowable]
     if len(questions) == 1:
         questions = [torn(questions[0], whole.words, topics)]

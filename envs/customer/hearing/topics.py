@@ -56,6 +56,8 @@ class Topics:
     """The topics that a question to such a customer may be for, in mind or not."""
     whole: frozenset[int] = frozenset()
     """Items that stand for all the others together: who names them asks of any."""
+    choices: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """Kinds of facts whose values are topics: "price or rating?" asks what matters most."""
     offered: tuple[Question, ...] = ()
     """What the customer has just offered to mean: "the colour or the size?"."""
 
