@@ -314,6 +314,24 @@ LEAVE_OUT = bank(
     chatty=("Oh what a pity! Then let's leave {item} out.",),
 )
 
+CLARIFY_BETWEEN = bank(
+    "Do you mean {things}?",
+    "Which do you mean, {things}?",
+    terse=("You mean {things}?",),
+    formal=("Would you be asking about {things}?",),
+    chatty=("Hmm, do you mean {things}?",),
+)
+"""Asks which topic of one word a question was for."""
+
+CLARIFY_QUESTION = bank(
+    "What do you mean?",
+    "Could you say what you mean?",
+    plain=("I don't know what you are asking.",),
+    terse=("What do you mean?",),
+    formal=("What do you refer to, please?",),
+    chatty=("Sorry, what do you mean exactly?",),
+)
+
 CLARIFY = bank(
     "Which one do you mean?",
     "Could you say which one you mean?",

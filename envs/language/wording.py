@@ -14,7 +14,15 @@ from ecom_rlve.envs.language import templates
 from ecom_rlve.envs.language.acts import Act, ActKind, Bank, Mention
 from ecom_rlve.envs.language.opening import introduced, opening, opening_of, wishes
 from ecom_rlve.envs.language.persona import Persona
-from ecom_rlve.envs.language.speaker import Speaker, named, split_circumstances, split_quantity, split_wishes, things
+from ecom_rlve.envs.language.speaker import (
+    Speaker,
+    joined,
+    named,
+    split_circumstances,
+    split_quantity,
+    split_wishes,
+    things,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +141,13 @@ def _other_variant(speaker: Speaker, mention: Mention) -> str:
     return speaker.say(templates.TAKE_VARIANT, facts, item=item)
 
 
+def _clarify(speaker: Speaker, act: Act) -> str:
+    if act.attributes:
+        named_things = [things((name,)) for name in act.attributes]
+        return speaker.say(templates.CLARIFY_BETWEEN, things=joined(named_things, last=" or "))
+    return speaker.say(templates.CLARIFY if act.mentions else templates.CLARIFY_QUESTION)
+
+
 def _skip(speaker: Speaker, act: Act) -> str:
     item = named(act.mentions)
     if act.attributes:
@@ -159,7 +174,7 @@ _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.SKIP: _skip,
     ActKind.REJECT: _fixed(templates.REJECT),
     ActKind.CONTINUE: _fixed(templates.CONTINUE),
-    ActKind.CLARIFY: _fixed(templates.CLARIFY),
+    ActKind.CLARIFY: _clarify,
     ActKind.STILL_THERE: _fixed(templates.STILL_THERE),
     ActKind.GIVE_UP: _fixed(templates.GIVE_UP),
     ActKind.CLOSE: _fixed(templates.CLOSE),

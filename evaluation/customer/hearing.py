@@ -24,6 +24,7 @@ from rich.table import Table
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import ActKind
+from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.world.shop import Shop
 
 _DIFFICULTIES = (12, 6, 3)
@@ -106,11 +107,17 @@ def topic_of(slot: Slot) -> str:
 
 
 def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
-    """Ask one question; return ``told``, ``denied`` or ``other`` for each topic that this customer has in mind."""
+    """Ask one question; return ``told``, ``denied`` or ``other`` for each topic that this customer has in mind.
+
+    A customer who asks which of several topics is meant ("the size or the capacity?") is told which, once.
+    """
     episode = Episode(shop, place.spec, "hearing")
     subject, before = episode.intent.subjects[place.item], set(episode.customer.said)
     words = line.text.replace("{items}", subject.plural).replace("{item}", subject.singular)
     episode.step({"assistant_message": words})
+    offered = [name for act in episode.acts if act.kind is ActKind.CLARIFY for name in act.attributes]
+    if wanted := [LABELS.get(name, name.replace("_", " ")) for name in offered if name in line.topics]:
+        episode.step({"assistant_message": f"The {wanted[0]}."})
     told = set[str]()
     for slot in episode.customer.said - before:
         told |= {topic_of(slot), slot.fact.constraint.attribute}

@@ -147,7 +147,8 @@ STILL_SEEING = pattern(
 
 WHICH_ONE = pattern(
     r"""
-    which one  which of  which do you mean  who do you mean  what do you mean  which you mean
+    which one  which of  which do you mean  who do you mean  what do you mean  which you mean  you mean
+    what you are asking  what you're asking  asking about  refer to
     """
 )
 

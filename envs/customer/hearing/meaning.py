@@ -21,6 +21,8 @@ _SURE = SCALE
 """So far ahead of all that asks for nothing is what a part surely asks for."""
 _LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
 """So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
+_BARE = 2
+"""Words of a question that tells nothing but what kind of answer it wants: "how big?"."""
 _TIE = SCALE // 8
 """So near to the likeliest is a topic that may as well be meant."""
 _QUESTION_STARTS = frozenset(
@@ -39,8 +41,9 @@ _ASKS = re.compile(
     r"|wondering|hear|share|pick|fill|describe|without|just)\b"
 )
 _REPORT = re.compile(
-    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague|partner)"
-    r"(?: (?:have|had|has|just|also|already|called|and))* (?:said|says|told|wants?|wanted|asked|chose|prefers?|decided)\b"
+    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague)"
+    r"(?: (?:have|had|has|just|also|already|called|and))*"
+    r" (?:said|says|told|wants?|wanted|asked|chose|prefers?|decided)\b"
 )
 """A statement of what somebody said or wants asks for nothing."""
 _COMPARED = re.compile(
@@ -190,11 +193,14 @@ def asks(whole: Part, item: int | None, topics: Topics) -> bool:
     return found.top >= found.scores[found.nothing] + lead
 
 
-def torn(question: Question, words: Sequence[str], topics: Topics) -> Question:
+def torn(question: Question, whole: Part, topics: Topics) -> Question:
     """Return a question marked as torn if its words leave open which of several unsaid topics of its set is meant."""
+    words = whole.words
     unsaid = topics.names(question.item, is_said=False).intersection(question.topics)
     if len(unsaid) < 2:
         return question
+    if len(words) <= _BARE and any(event.is_vague and event.others for event in whole.events):
+        return question._replace(is_torn=True)
     scores = classifier().scores(" ".join(words))
     ranked = sorted((scores[name] for name in unsaid if name in scores), reverse=True)
     return question._replace(is_torn=len(ranked) > 1 and ranked[0] - ranked[1] <= _TIE)

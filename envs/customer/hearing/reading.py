@@ -15,8 +15,9 @@ from itertools import chain
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
-from ecom_rlve.envs.customer.hearing.meaning import asks, choice, joined, meant, resolved, torn, verdict
+from ecom_rlve.envs.customer.hearing.meaning import Verdict, asks, choice, joined, meant, resolved, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
+from ecom_rlve.envs.customer.hearing.offers import taken_up
 from ecom_rlve.envs.customer.hearing.questions import Events, questions_in
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
@@ -152,37 +153,37 @@ def _note_clauses(
 ) -> None:
     parts = list(chain.from_iterable(clauses))
     whole = Part([event for part in parts for event in part.events], [word for part in parts for word in part.words])
+    if taken := taken_up(whole.words, whole.events, topics.offered):
+        notes.is_question = True
+        notes.questions += taken
+        return
     if not is_asked and not asks(whole, item, topics):
         notes.before = whole
         return
-    before, notes.before = notes.before, Part()
-    if len(whole.words) > _SHORT or any(event.name for event in whole.events):
-        before = Part()
     notes.is_question = True
-    if _ALL.search(sentence) and topics.in_mind:
+    is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
+    before, notes.before = (notes.before if is_short else Part()), Part()
+    if topics.in_mind and _ALL.search(sentence):
         notes.is_open = True
         return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence) or notes.claims)
-    if not topics.in_mind:
-        found = _events(clauses)
-    elif chosen := choice(whole, item, topics):
-        found = [chosen]
-    elif is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
-        found = [leant]
-    else:
-        found = _meant(clauses, whole, item, topics, is_plain=is_plain)
+    found = _meant(clauses, whole, before, item, topics, is_plain=is_plain) if topics.in_mind else _events(clauses)
     questions = [_about(question, item, topics) for question in questions_in(found)]
-    unknowable = [event.name for clause in found for event in clause if event.is_unknowable]
     if len(questions) == 1:
-        questions = [torn(questions[0], whole.words, topics)]
+        questions = [torn(questions[0], whole, topics)]
+    unknowable = [event.name for clause in found for event in clause if event.is_unknowable]
     notes.questions += questions
     notes.unknowable += unknowable
-    if questions or unknowable:
-        return
-    made = verdict(whole.words, item, topics)
-    if topics.in_mind and made.is_nothing and made.nothing == CHECK and not _ELSE.search(sentence):
+    if not (questions or unknowable):
+        _note_nothing_named(sentence, verdict(whole.words, item, topics), topics, notes)
+
+
+def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _Notes) -> None:
+    """Note what a sentence is that asks, and names nothing: a proposal, an open question, or one that is not read."""
+    is_else = _ELSE.search(sentence) is not None
+    if topics.in_mind and made.is_nothing and made.nothing == CHECK and not is_else:
         notes.is_check = True
-    elif _ELSE.search(sentence) or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
+    elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
         notes.is_open = True
     elif not says_done(sentence) and not (made.is_nothing and made.nothing == STATEMENT):
         notes.is_unread = True
@@ -192,11 +193,17 @@ def _events(clauses: Sequence[Clause]) -> list[Events]:
     return [[event for part in clause for event in part.events] for clause in clauses]
 
 
-def _meant(clauses: Sequence[Clause], whole: Part, item: int | None, topics: Topics, *, is_plain: bool) -> list[Events]:
+def _meant(
+    clauses: Sequence[Clause], whole: Part, before: Part, item: int | None, topics: Topics, *, is_plain: bool
+) -> list[Events]:
     """Return the events of a sentence's clauses with what they mean; of the whole sentence if its parts mean nothing.
 
-    ``is_plain``: what is likeliest may be meant where nothing is sure.
+    ``before``: a sentence that it may lean on. ``is_plain``: what is likeliest may be meant where nothing is sure.
     """
+    if chosen := choice(whole, item, topics):
+        return [chosen]
+    if is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
+        return [leant]
     is_single = len(clauses) == 1 and len(clauses[0]) == 1
     found = [
         [event for part in clause for event in meant(part, _own(part, item), topics, is_whole=is_single and is_plain)]
