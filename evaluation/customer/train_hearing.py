@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from ecom_rlve.envs.customer.hearing.classifier import SCALE
+from ecom_rlve.envs.customer.hearing.classifier import SCALE, STATEMENT
 from ecom_rlve.envs.customer.hearing.features import ITEM, features
 from ecom_rlve.envs.customer.hearing.nouns import words_of
 from ecom_rlve.envs.customer.hearing.question_words import COMMON_WORDS
+from ecom_rlve.envs.customer.hearing.sentences import asking
 from ecom_rlve.envs.customer.hearing.spelling import Speller
 
 _LEAST = 2
@@ -34,6 +35,8 @@ _MISSPELT = ("typo", "slang")
 _NOUNS = {"STATUS": ("order", "orders")}
 """Nouns that are common words, which the reader leaves as they are."""
 _WORD = re.compile(r"[a-z']+")
+_STATEMENTS = 300
+"""So many are weighed like a topic's texts; the others only teach what a statement is that asks."""
 _ITERATIONS = 60
 _MOST = 127
 
@@ -61,14 +64,18 @@ def examples(folder: Path) -> list[Example]:
     return found
 
 
-def vocabulary(texts: Sequence[Example]) -> list[str]:
-    """Return the words that several texts hold, the most frequent first; misspelt texts do not count."""
+def vocabulary(texts: Sequence[Example]) -> tuple[list[str], list[str]]:
+    """Return the words that several texts hold, the most frequent first, and those of fewer.
+
+    Misspelt texts do not count.
+    """
     counts = Counter(
         word for example in texts if not example.is_misspelt for word in set(_WORD.findall(example.folded))
     )
     counts.update(dict.fromkeys(sorted(COMMON_WORDS), _LEAST_WORDS))
-    frequent = [word for word, count in counts.items() if count >= _LEAST_WORDS]
-    return sorted(frequent, key=lambda word: (-counts[word], word))
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    frequent = [word for word in ranked if counts[word] >= _LEAST_WORDS]
+    return frequent, ranked[len(frequent) :]
 
 
 def plain(folded: str, speller: Speller) -> str:
@@ -78,8 +85,8 @@ def plain(folded: str, speller: Speller) -> str:
 
 def trained(texts: Sequence[Example]) -> dict[str, NDArray[Any]]:
     """Return the arrays of the classifier: names of features and classes, weights and bias."""
-    words = vocabulary(texts)
-    speller = Speller(words)
+    words, rare = vocabulary(texts)
+    speller = Speller(words, rare)
     seen = [features(plain(example.folded, speller)) for example in texts]
     counts = Counter(name for names in seen for name in names)
     names = sorted(name for name, count in counts.items() if count >= _LEAST)
@@ -87,15 +94,30 @@ def trained(texts: Sequence[Example]) -> dict[str, NDArray[Any]]:
     rows = [(row, places[name]) for row, found in enumerate(seen) for name in sorted(found) if name in places]
     at = np.array(rows, dtype=np.int32).T
     matrix = csr_matrix((np.ones(len(rows)), at), shape=(len(seen), len(names)))
-    model = LogisticRegression(max_iter=_ITERATIONS).fit(matrix, [example.topic for example in texts])
+    model = LogisticRegression(max_iter=_ITERATIONS).fit(
+        matrix, [example.topic for example in texts], sample_weight=_weights(texts)
+    )
     scaled = np.rint(np.clip(model.coef_.T * SCALE, -_MOST, _MOST)).astype(np.int8)
+    stated = [at for at, example in enumerate(texts) if not any(asking([example.folded]))]
+    asks = [texts[at].topic != STATEMENT for at in stated]
+    asking_model = LogisticRegression(max_iter=_ITERATIONS, class_weight="balanced").fit(matrix[stated], asks)
     return {
+        "asks_weights": np.rint(asking_model.coef_[0] * SCALE).astype(np.int16),
+        "asks_bias": np.rint(asking_model.intercept_ * SCALE).astype(np.int32),
         "vocabulary": np.frombuffer("\n".join(words).encode(), dtype=np.uint8),
+        "rare": np.frombuffer("\n".join(rare).encode(), dtype=np.uint8),
         "features": np.frombuffer("\n".join(names).encode(), dtype=np.uint8),
         "labels": np.frombuffer("\n".join(model.classes_).encode(), dtype=np.uint8),
         "weights": scaled,
         "bias": np.rint(model.intercept_ * SCALE).astype(np.int32),
     }
+
+
+def _weights(texts: Sequence[Example]) -> list[float]:
+    """Return how much each text counts: all statements together as much as :data:`_STATEMENTS` texts."""
+    statements = sum(example.topic == STATEMENT for example in texts)
+    share = min(1.0, _STATEMENTS / max(1, statements))
+    return [share if example.topic == STATEMENT else 1.0 for example in texts]
 
 
 def main(

@@ -33,6 +33,9 @@ class Classifier:
     """By feature and class."""
     bias: NDArray[np.int32]
     labels: tuple[str, ...]
+    asks_weights: NDArray[np.int16]
+    """By feature: how much it speaks for a statement that asks for something ("I'd still need the size")."""
+    asks_bias: int
     speller: Speller
     """Knows the words of the corpus."""
 
@@ -41,6 +44,11 @@ class Classifier:
         known = [self.places[each] for each in features(folded) if each in self.places]
         total = self.bias + self.weights[known].sum(axis=0, dtype=np.int32)
         return dict(zip(self.labels, total.tolist(), strict=True))
+
+    def asks(self, folded: str) -> int:
+        """Return how likely a casefolded statement asks for something; 0 is even odds."""
+        known = [self.places[each] for each in features(folded) if each in self.places]
+        return self.asks_bias + int(self.asks_weights[known].sum(dtype=np.int32))
 
 
 @cache
@@ -51,5 +59,12 @@ def classifier() -> Classifier:
         names = stored["features"].tobytes().decode().split("\n")
         labels = stored["labels"].tobytes().decode().split("\n")
         places = {name: at for at, name in enumerate(names)}
-        vocabulary = stored["vocabulary"].tobytes().decode().split("\n")
-        return Classifier(places, stored["weights"], stored["bias"], tuple(labels), Speller(vocabulary))
+        return Classifier(
+            places,
+            stored["weights"],
+            stored["bias"],
+            tuple(labels),
+            stored["asks_weights"],
+            int(stored["asks_bias"][0]),
+            Speller(*(stored[name].tobytes().decode().split("\n") for name in ("vocabulary", "rare"))),
+        )

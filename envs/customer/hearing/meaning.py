@@ -30,16 +30,8 @@ _QUESTION_STARTS = frozenset(
 )
 _DOUBT = SCALE // 2
 """So far ahead may be that it asks for nothing, of what is worded as a question."""
-_NEEDS = re.compile(r"\b(?:i|we)(?:'d|'ll| would| will)?(?: \w+)? (?:need|require|miss|lack)\b")
-_STATEMENT_LEAD = SCALE // 2
-"""So far ahead of statements that ask for nothing is one that asks."""
-_PLAIN_STATEMENT_LEAD = 3 * SCALE // 2
-"""The same, where none of the words is one that people ask with."""
-_ASKS = re.compile(
-    r"\b(?:needs?|missing|tell|say|know|knew|knowing|give|help|clear|open|left|sure|waiting|please|haven't|hasn't"
-    r"|didn't|don't|can't|couldn't|which|what|how|whether|when|where|who|why|depends?|matters?|name|mention|idea|word"
-    r"|wondering|hear|share|pick|fill|describe|without|just)\b"
-)
+_STATEMENT_LEAD = SCALE // 3
+"""So likely must be that a statement asks for something."""
 _REPORT = re.compile(
     r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague)"
     r"(?: (?:have|had|has|just|also|already|called|and))*"
@@ -187,10 +179,9 @@ def asks(whole: Part, item: int | None, topics: Topics) -> bool:
     found = verdict(whole.words, item, topics)
     if found.best is None:
         return False
-    if _NEEDS.search(words) and any(event.name and not event.is_vague for event in whole.events):
-        return found.nothing != STATEMENT or not found.is_nothing
-    lead = _STATEMENT_LEAD if _ASKS.search(words) else _PLAIN_STATEMENT_LEAD
-    return found.top >= found.scores[found.nothing] + lead
+    return classifier().asks(words) > _STATEMENT_LEAD and found.top > max(
+        found.scores[name] for name in NO_TOPICS if name != STATEMENT
+    )
 
 
 def torn(question: Question, whole: Part, topics: Topics) -> Question:

@@ -160,15 +160,19 @@ def _note_clauses(
     if not is_asked and not asks(whole, item, topics):
         notes.before = whole
         return
-    notes.is_question = True
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
     before, notes.before = (notes.before if is_short else Part()), Part()
     if topics.in_mind and _ALL.search(sentence):
-        notes.is_open = True
+        notes.is_question = notes.is_open = True
         return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence) or notes.claims)
     found = _meant(clauses, whole, before, item, topics, is_plain=is_plain) if topics.in_mind else _events(clauses)
     questions = [_about(question, item, topics) for question in questions_in(found)]
+    if not is_asked:
+        questions = [question for question in questions if topics.holds(question.item, question.topics)]
+        if not questions:
+            return
+    notes.is_question = True
     if len(questions) == 1:
         questions = [torn(questions[0], whole, topics)]
     unknowable = [event.name for clause in found for event in clause if event.is_unknowable]

@@ -6,7 +6,7 @@ Only words that are spelt like no known one are looked at, so that no honest wor
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 _WORD = re.compile(r"[a-z']+")
@@ -37,10 +37,9 @@ _SHORTHAND: Mapping[str, str] = MappingProxyType(
 class Speller:
     """Knows a vocabulary, most frequent words first, and finds the word that is one slip away from another."""
 
-    def __init__(self, vocabulary: Sequence[str]) -> None:
-        """``vocabulary``: lower-case words, most frequent first."""
-        self.vocabulary = tuple(vocabulary)
-        self._known = frozenset(vocabulary)
+    def __init__(self, vocabulary: Sequence[str], rare: Iterable[str] = ()) -> None:
+        """``vocabulary``: lower-case words, most frequent first; ``rare``: words that are right, and never meant."""
+        self._known = frozenset((*vocabulary, *rare))
         self._meant: dict[str, str] = {}
         self._near: dict[str, list[str]] = {}
         for word in vocabulary:
@@ -84,7 +83,12 @@ def _stumps(word: str) -> Iterator[str]:
 
 
 def _is_one_slip(word: str, other: str) -> bool:
-    """Tell whether words differ by one letter too many, too few or wrong, or by two neighbours swapped."""
+    """Tell whether words differ by one letter too many, too few or wrong, or by two neighbours swapped.
+
+    A word whose first letter is another is another word.
+    """
+    if word[0] != other[0]:
+        return False
     if len(word) != len(other):
         shorter, longer = sorted((word, other), key=len)
         return shorter in _stumps(longer)
