@@ -6,16 +6,18 @@ The words for the acts are made elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.envs.customer.answers import MOST_FACTS, Mind, resolved
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
-from ecom_rlve.envs.customer.hearing.question_words import with_kinds
-from ecom_rlve.envs.customer.hearing.reading import InMind, Reading, Topics, read
-from ecom_rlve.envs.customer.mind import Mind
+from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
+from ecom_rlve.envs.customer.hearing.reading import Reading, read
+from ecom_rlve.envs.customer.hearing.topics import InMind, Question, Topics
+from ecom_rlve.envs.customer.second_thoughts import SecondThoughts
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Left, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
@@ -23,9 +25,7 @@ from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import QUANTITY, Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS
 
-_FACTS_PER_QUESTION = 3
-"""Most facts that are told in answer to one turn's questions (SPEC §7). The same number sets how many asking turns an
-intent excuses: left-out slots / 3, rounded up (SPEC §2.3)."""
+_OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "variant")
 _NAMED_AT_MOST = 3
 """How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
@@ -33,6 +33,8 @@ _PATIENCE = 3
 _HEDGE_SHARE = 0.2
 """Share of first messages that name something left out, where one item is wanted and something was left out."""
 _HEDGED = frozenset((*ATTRIBUTES, "brand", "price", "rating", "ship_days"))
+_OFFERED_AT_MOST = 3
+"""Topics that the customer names who asks which one is meant."""
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
 
 
@@ -46,6 +48,8 @@ class _Draft:
     revised: tuple[Slot, ...] = ()
     confirmed: bool = False
     named_nothing: bool = False
+    asked_back: bool = False
+    offered: tuple[Question, ...] = ()
     is_tiresome: bool = False
 
 
@@ -56,7 +60,7 @@ class Customer:
         self._intent = intent
         self._said = _said_at_first(intent)
         self.left_out = sum(slot not in self._said and not slot.is_on_request for slot in intent.slots)
-        self._asks_to_excuse = -(-self.left_out // _FACTS_PER_QUESTION)
+        self._asks_to_excuse = -(-self.left_out // MOST_FACTS)
         kinds = {slot.fact.kind for slot in intent.slots if slot.fact.kind is not None}.union(intent.unknown)
         self._kinds = intent.kinds or tuple(sorted(kinds, key=lambda kind: kind.name))
         self._of_all = {kind.name for kind in self._kinds if kind.is_of_all}
@@ -67,6 +71,8 @@ class Customer:
         self._refused: set[Slot] = set()
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
+        self._whole = frozenset(at for at, subject in enumerate(intent.subjects) if subject.is_whole)
+        self._possible = _possible(intent, {kind.name for kind in self._kinds})
         self._described: set[int] = set()
         """Items that the agent has asked about without naming an attribute."""
         self._told_nothing_left = False
@@ -76,9 +82,15 @@ class Customer:
         self._reported: set[int] = set()
         """Positions of items of whose kind something unwanted was reported to be sold out."""
         self._has_clarified = False
+        """Whether they asked which thing a report was about."""
+        self._has_asked_back = False
+        """Whether they asked what a question was for."""
+        self._offered: tuple[Question, ...] = ()
+        """What their last reply offered as the meaning of a question."""
+        self._clarify_excused = False
         self._stockout_excused = False
         self._reread_excused = False
-        self._mind = Mind(intent)
+        self._second_thoughts = SecondThoughts(intent)
         self._tired = 0
 
     @property
@@ -122,7 +134,7 @@ class Customer:
 
     def revises(self, heard: Heard, left: Left) -> Change | None:
         """Return what the customer wants after a change of mind in the reply to this turn; None: nothing changes."""
-        return self._mind.changed(self._said, heard, left)
+        return self._second_thoughts.changed(self._said, heard, left)
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the reaction to a closed turn.
@@ -130,7 +142,7 @@ class Customer:
         ``change`` is what :meth:`settles_for` or :meth:`revises` returned, already applied.
         """
         draft = _Draft()
-        self._mind.pass_turn()
+        self._second_thoughts.pass_turn()
         if change is not None and change.act.kind is ActKind.REVISE:
             self._revise(change.act, draft)
         if not (turn.message or turn.questions or turn.changed or turn.answer):
@@ -158,7 +170,7 @@ class Customer:
         return [
             text
             for text, reading in zip(texts, readings, strict=True)
-            if reading.is_question and not (reading.asked or reading.unknowable or reading.claims_done)
+            if reading.is_question and not (reading.questions or reading.unknowable or reading.claims_done)
         ]
 
     def topics(self) -> dict[str, str]:
@@ -180,7 +192,9 @@ class Customer:
         texts = (message, *questions) if message else questions
         named = [tuple(name for name in understood.get(text, ()) if name in known) for text in texts]
         return [
-            reading if reading.asked or not names else replace(reading, asked=tuple((None, name) for name in names))
+            reading
+            if reading.questions or not names
+            else replace(reading, questions=tuple(Question(None, (name,)) for name in names))
             for reading, names in zip(readings, named, strict=True)
         ]
 
@@ -200,9 +214,17 @@ class Customer:
             else {},
             phrases=with_kinds(self._kinds),
             in_mind=tuple(
-                InMind(slot.item, (slot.name, slot.fact.constraint.attribute), slot in self._said)
+                InMind(
+                    None if slot.name in self._of_all else slot.item,
+                    (slot.name, slot.fact.constraint.attribute),
+                    slot in self._said,
+                )
                 for slot in self._intent.slots
             ),
+            possible=self._possible,
+            whole=self._whole,
+            choices=choices_of(self._kinds),
+            offered=self._offered,
         )
 
     def _mention(self, item: int, slots: Iterable[Slot]) -> Mention:
@@ -228,7 +250,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY))
+            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:
@@ -239,53 +261,59 @@ class Customer:
         return tuple(self._mention(item, ()) for item in items)
 
     def _answer(self, readings: tuple[Reading, ...], *, is_open: bool, draft: _Draft) -> None:
-        asked = list(dict.fromkeys(pair for reading in readings for pair in reading.asked))
+        questions = list(dict.fromkeys(question for reading in readings for question in reading.questions))
         unknowable = tuple(dict.fromkeys(name for reading in readings for name in reading.unknowable))
-        if asked:
-            self._answer_named(asked, draft)
+        if questions:
+            self._answer_named(questions, draft)
         if unknowable:
             draft.acts.append(Act(ActKind.DONT_KNOW, attributes=unknowable))
-        if is_open and not asked and not unknowable and any(reading.is_question for reading in readings):
-            named = {item for reading in readings for item in reading.items}
-            self._answer_unnamed(named, draft)
+        if not is_open or questions or unknowable:
+            return
+        if any(reading.is_open for reading in readings):
+            self._answer_open({item for reading in readings for item in reading.items}, draft)
+        elif any(reading.is_unread for reading in readings):
+            self._clarify((), draft)
 
-    def _answer_named(self, asked: list[tuple[int | None, str]], draft: _Draft) -> None:
-        asked = list(dict.fromkeys((self._narrowed(item, name), name) for item, name in asked))
-        told: list[Slot] = []
-        free: list[tuple[int | None, str]] = []
-        unknown: list[tuple[int | None, str]] = []
-        exhausted: list[tuple[int | None, str]] = []
-        room = _FACTS_PER_QUESTION
-        for item, attribute in asked:
-            about = [slot for slot in self._intent.slots if item in (None, slot.item) and _is_about(slot, attribute)]
-            fresh = [slot for slot in about if slot not in self._said and slot not in told]
-            if attribute in self._for_more and not fresh:
-                exhausted += [] if any(slot in told for slot in about) else [(item, attribute)]
-                continue
-            chosen = (fresh or [slot for slot in about if slot not in told])[:room]
-            told += chosen
-            room -= len(chosen)
-            if not about and not self._leaves_free(item, attribute):
-                unknown.append((item, attribute))
-            elif not about and room:
-                free.append((item, attribute))
-                room -= 1
+    def _answer_named(self, questions: list[Question], draft: _Draft) -> None:
+        torn = next((question for question in questions if question.is_torn), None)
+        if torn is not None and len(questions) == 1 and not self._offered:
+            self._offer(torn, draft)
+            return
+        found = resolved(questions, self._mind())
         # What is revised is told by the revision.
-        told = [slot for slot in told if slot not in draft.revised]
+        told = [slot for slot in found.told if slot not in draft.revised]
         draft.told_new = any(slot not in self._said for slot in told)
         if told:
             draft.acts.append(self._tell(told))
-        draft.acts += [self._none_left(item, attribute) for item, attribute in exhausted]
+        draft.acts += [self._none_left(item, name) for item, name in found.nothing_more]
+        free = [(item, name) for item, name in found.not_in_mind if self._leaves_free(item, name)]
+        unknown = dict.fromkeys(name for item, name in found.not_in_mind if (item, name) not in free)
         if free:
             items = dict.fromkeys(item for item, _ in free if item is not None)
             mentions = tuple(self._mention(item, ()) for item in items)
             draft.acts.append(Act(ActKind.NO_PREFERENCE, mentions, tuple(dict.fromkeys(name for _, name in free))))
         if unknown:
-            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=tuple(dict.fromkeys(name for _, name in unknown))))
-        untold = {*free, *exhausted}
-        is_repeated = (bool(told) and not draft.told_new) or (bool(untold) and untold <= self._free_asked)
+            draft.acts.append(Act(ActKind.DONT_KNOW, attributes=tuple(unknown)))
+        untold = {*free, *found.nothing_more}
+        is_repeated = (bool(found.told) and not draft.told_new) or (bool(untold) and untold <= self._free_asked)
         draft.is_tiresome |= is_repeated and not draft.told_new
         self._free_asked |= untold
+
+    def _mind(self) -> Mind:
+        return Mind(self._intent.slots, self._said, self._of_all, self._for_more, self._whole)
+
+    def _offer(self, torn: Question, draft: _Draft) -> None:
+        """Ask which topic of one word is meant; the next turn may take one up, or both."""
+        meant = [name for name, slots in self._mind().meant(torn) if any(slot not in self._said for slot in slots)]
+        self._clarify(tuple(meant[:_OFFERED_AT_MOST]), draft)
+        draft.offered = tuple(Question(torn.item, (name,)) for name in meant[:_OFFERED_AT_MOST])
+
+    def _clarify(self, names: tuple[str, ...], draft: _Draft) -> None:
+        """Ask what a question is for. The first time it is nobody's fault."""
+        draft.acts.append(Act(ActKind.CLARIFY, attributes=names))
+        draft.is_tiresome |= self._has_asked_back
+        draft.asked_back = True
+        self._has_asked_back = True
 
     def _none_left(self, item: int | None, name: str) -> Act:
         """Return word that there is no more of a kind of thing than was told."""
@@ -297,20 +325,12 @@ class Customer:
         """Tell whether any value will do for an attribute that is no slot; if not, the customer does not know it."""
         return name not in self._forgotten and self._intent.leaves_free(item)
 
-    def _narrowed(self, item: int | None, name: str) -> int | None:
-        """Return the item that a question is limited to.
-
-        None if what it asks for belongs to all items together, or if it names the subject that stands for all of them.
-        """
-        is_about_all = name in self._of_all or (item is not None and self._intent.subjects[item].is_whole)
-        return None if is_about_all else item
-
-    def _answer_unnamed(self, items: set[int], draft: _Draft) -> None:
+    def _answer_open(self, items: set[int], draft: _Draft) -> None:
         draft.named_nothing = True
         unsaid = [slot for slot in self._intent.slots if slot not in self._said]
         of_items = [slot for slot in unsaid if slot.item in items]
         # Of an item they tell as much as of three attributes when they are first asked what it should be like.
-        count = _FACTS_PER_QUESTION if items - self._described else 1
+        count = MOST_FACTS if items - self._described else 1
         if unsaid:
             self._described |= items
             draft.acts.append(self._tell(of_items[:count] or unsaid[:1]))
@@ -371,6 +391,7 @@ class Customer:
     def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
         is_caused = self._is_caused(draft, turn)
         revision = () if draft.revision is None else (draft.revision,)
+        self._offered = draft.offered
         if not draft.acts:
             return Reply(revision, is_caused)
         has_news = draft.told_new or draft.fell_back or draft.confirmed
@@ -395,6 +416,9 @@ class Customer:
         if draft.told_new and self._asks_to_excuse:
             self._asks_to_excuse -= 1
             return True
+        if draft.asked_back and not self._clarify_excused:
+            self._clarify_excused = True
+            return True
         return draft.confirmed
 
 
@@ -413,5 +437,7 @@ def _said_at_first(intent: Intent[Any]) -> set[Slot]:
     return {slot for slot in slots if (slot.named_by or slot) in drawn}
 
 
-def _is_about(slot: Slot, attribute: str) -> bool:
-    return attribute in (slot.name, slot.fact.constraint.attribute)
+def _possible(intent: Intent[Any], kinds: Collection[str]) -> frozenset[str]:
+    """Return what questions in this intent may be for: its kinds of facts, and attributes where something is chosen."""
+    is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
+    return frozenset({*kinds, *(_OF_GOODS if is_choosing else ())})

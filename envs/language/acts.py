@@ -41,7 +41,7 @@ class ActKind(StrEnum):
     STOCKOUT_FALLBACK = "stockout_fallback"
     """When a wanted thing is reported sold out: say what to take instead, or to leave it out."""
     CLARIFY = "clarify"
-    """Ask which of several things is meant."""
+    """Ask which of the mentioned things, or of the named topics, is meant; without either, what a question is for."""
     STILL_THERE = "still_there"
     """When a thing is wrongly reported sold out: say that it is still in stock."""
     SWITCH = "switch"
@@ -140,7 +140,7 @@ class Act:
     """The items that it is about; for OPEN every item of the goal."""
     attributes: tuple[str, ...] = ()
     """Names of the attributes that a DONT_KNOW, a NO_PREFERENCE or a CORRECT without a value is about, including
-    ``quantity`` and ``brand``."""
+    ``quantity`` and ``brand``; in a CLARIFY the topics of which one is meant, in an OPEN one that can be asked for."""
     frames: Frames | None = None
     """An environment's own frames for OPEN, NEXT and SWITCH; None: a list of the wanted items."""
     places: tuple[tuple[str, str], ...] = ()

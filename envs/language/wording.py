@@ -166,9 +166,9 @@ def _skip(speaker: Speaker, act: Act) -> str:
 
 
 def _clarify(speaker: Speaker, act: Act) -> str:
-    if not act.attributes:
-        return speaker.say("clarify")
-    return speaker.say("clarify_between", options=speaker.things(act.attributes, " or "))
+    if act.attributes:
+        return speaker.say("clarify_between", options=speaker.things(act.attributes, " or "))
+    return speaker.say("clarify" if act.mentions else "clarify_question")
 
 
 def _fixed(table: str) -> Callable[[Speaker, Act], str]:

@@ -24,6 +24,7 @@ from rich.table import Table
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import ActKind
+from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.world.shop import Shop
 
 _DIFFICULTIES = (12, 6, 3)
@@ -106,12 +107,20 @@ def topic_of(slot: Slot) -> str:
 
 
 def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
-    """Ask one question; return ``told``, ``denied`` or ``other`` for each topic that this customer has in mind."""
+    """Ask one question; return ``told``, ``denied`` or ``other`` for each topic that this customer has in mind.
+
+    A customer who asks which of several topics is meant ("the size or the capacity?") is told which, once.
+    """
     episode = Episode(shop, place.spec, "hearing")
     subject, before = episode.intent.subjects[place.item], set(episode.customer.said)
     words = line.text.replace("{items}", subject.plural).replace("{item}", subject.singular)
     episode.step({"assistant_message": words})
-    told = {topic_of(slot) for slot in episode.customer.said - before}
+    offered = [name for act in episode.acts if act.kind is ActKind.CLARIFY for name in act.attributes]
+    if wanted := [LABELS.get(name, name.replace("_", " ")) for name in offered if name in line.topics]:
+        episode.step({"assistant_message": f"The {wanted[0]}."})
+    told = set[str]()
+    for slot in episode.customer.said - before:
+        told |= {topic_of(slot), slot.fact.constraint.attribute}
     denied = {name for act in episode.acts if act.kind in _DENIALS for name in act.attributes}
     subjects = episode.intent.subjects
     about = {place.item, *(item for item, subject in enumerate(subjects) if subject.is_whole)}
@@ -123,19 +132,32 @@ def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
     }
 
 
-def heard(shop: Shop, lines: Sequence[Line]) -> dict[tuple[str, str], Tally]:
-    """Ask every question in one of its environments; return what became of them by environment and topic."""
-    listeners, tallies = Listeners(shop), defaultdict[tuple[str, str], Tally](Tally)
+def heard(shop: Shop, lines: Sequence[Line]) -> dict[tuple[str, str, str], Tally]:
+    """Ask every question in one of its environments; return what became of them by environment, topic and manner."""
+    listeners, tallies = Listeners(shop), defaultdict[tuple[str, str, str], Tally](Tally)
     for number, line in enumerate(lines):
         for turn in range(len(line.env_ids)):
             env_id = line.env_ids[(number + turn) % len(line.env_ids)]
             place = listeners.place(env_id, line.topics[0], number)
             if place is not None:
                 for topic, outcome in outcomes(shop, place, line).items():
-                    tally = tallies[env_id, topic]
+                    tally = tallies[env_id, topic, line.manner]
                     setattr(tally, outcome, getattr(tally, outcome) + 1)
                 break
     return tallies
+
+
+def summed(tallies: Mapping[tuple[str, str, str], Tally], part: slice) -> dict[tuple[str, ...], Tally]:
+    """Add up tallies whose names are the same in ``part``; in order of these names."""
+    found: dict[tuple[str, ...], Tally] = {}
+    for name in sorted(tallies):
+        one, tally = tallies[name], found.setdefault(tuple(name[part]), Tally())
+        tally.told, tally.denied, tally.other = (
+            tally.told + one.told,
+            tally.denied + one.denied,
+            tally.other + one.other,
+        )
+    return found
 
 
 def main(
@@ -144,14 +166,15 @@ def main(
 ) -> None:
     """Print how many questions were told their fact."""
     tallies = heard(Shop.open(catalog), [line for path in files for line in read_corpus(path)])
-    table = Table("environment", "topic", "asked", "told", "denied", "other", box=box.MARKDOWN)
-    for (env_id, topic), tally in sorted(tallies.items()):
-        share = f"{tally.told / tally.asked:.2f}"
-        table.add_row(env_id, topic, str(tally.asked), share, str(tally.denied), str(tally.other))
+    console = Console(width=100)
+    for title, part in (("environment and topic", slice(0, 2)), ("manner", slice(2, 3))):
+        table = Table(title, "asked", "told", "denied", "other", box=box.MARKDOWN)
+        for name, tally in summed(tallies, part).items():
+            share = f"{tally.told / tally.asked:.3f}"
+            table.add_row(" ".join(name), str(tally.asked), share, str(tally.denied), str(tally.other))
+        console.print(table)
     whole: dict[str, Any] = {name: sum(getattr(each, name) for each in tallies.values()) for name in ("told", "denied")}
     asked = sum(tally.asked for tally in tallies.values())
-    console = Console(width=100)
-    console.print(table)
     console.print(f"{whole['told']} of {asked} told ({whole['told'] / max(1, asked):.3f}), {whole['denied']} denied")
 
 

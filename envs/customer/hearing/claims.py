@@ -17,7 +17,8 @@ FindItems = Callable[[str], tuple[int, ...]]
 """Returns the items that a text names, in order."""
 
 _SOLD_OUT = re.compile(
-    r"\b(?:sold[ -]?out|out[ -]of[ -]stock|unavailable|ran out|no stock|none (?:left|in stock)|no more in stock"
+    r"\b(?:(?<!\bthe )(?<!\ba )(?<!\byour )sold-out|sold ?out|"
+    r"out[ -]of[ -]stock|unavailable|ran out|no stock|none (?:left|in stock)|no more in stock"
     r"|(?:no longer|not|isn't|aren't|wasn't|weren't)(?: (?:currently|any longer|now|actually|presently))?"
     r" (?:available|in stock|carried|stocked))\b"
 )

@@ -28,7 +28,16 @@ class Phrase:
     """Attributes whose name after the phrase changes its meaning: "how much power" does not ask for the price."""
     reach: int = 0
     """Most words between the phrase and such an attribute."""
+    others: tuple[str, ...] = ()
+    """What else it may mean, likeliest first."""
 
+    @property
+    def is_vague(self) -> bool:
+        """Whether it names no topic rather than another of its set: "how big", not "size"."""
+        return bool(self.others) and self.words[0] in _VAGUE_STARTS
+
+
+_VAGUE_STARTS = frozenset(("how", "what", "when", "did", "it", "paid", "pay", "thing", "item", "product", "amount"))
 
 _SHOP_WORDS: dict[str, tuple[str, ...]] = {
     "brand": ("brand", "brand name", "make", "maker", "manufacturer", "label", "who makes"),
@@ -66,11 +75,36 @@ _UNKNOWABLE_WORDS: dict[str, tuple[str, ...]] = {
 
 _YIELDING: dict[str, tuple[frozenset[str], int]] = {
     "how many": (frozenset(NUMERIC), 0),
+    "number of": (frozenset(NUMERIC), 0),
     "how much": (frozenset(NUMERIC) | {"quantity"}, 4),
     "how long": (frozenset({"battery_life", "ship_days"}), 5),
 }
 # "How many hours" names a unit that only one attribute is counted in.
 _COUNTED_UNITS: dict[str, str] = {"how many hours": "battery_life", "how many days": "ship_days"}
+
+_MONEY = ("price", "budget", "price_paid", "order_total", "order_amount")
+_SIZES = ("size", "length", "capacity", "screen_size")
+_COUNTS = ("quantity", "units_bought")
+_TIMES = ("ship_days", "shipping_speed")
+_MANY_MEANINGS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("price", "cost", "spend", "spending", "expensive", "paid", "pay", "did it cost", "it cost",
+                     "how much did you spend", "how much did you pay", "how much was", "how much is"), _MONEY),
+    **dict.fromkeys(("budget", "price limit", "price range", "in total", "total", "amount", "spending limit",
+                     "total price", "total cost"), _MONEY),
+    "how much": (*_MONEY, "capacity", "weight", *_COUNTS),
+    **dict.fromkeys(("size", "how big", "how large"), (*_SIZES, "order_amount")),
+    "how heavy": ("weight",),
+    "how long": ("length", "battery_life", "ship_days"),
+    **dict.fromkeys(("how many", "quantity", "number of", "units", "pieces", "qty", "how much of"), _COUNTS),
+    **dict.fromkeys(("how fast", "how soon", "how quickly", "delivery time", "delivery speed", "shipping time",
+                     "shipping speed", "delivery method", "shipping method", "speed"), _TIMES),
+    **dict.fromkeys(("item", "product", "thing", "contents", "what did you order", "what did you buy", "what was in",
+                     "what is in", "what you ordered", "what you bought"), ("items_ordered", "other_items")),
+    **dict.fromkeys(("date", "day", "when"), ("order_date", "ship_days")),
+    **dict.fromkeys(("design", "look"), ("style", "pattern")),
+    **dict.fromkeys(("delivery date", "arrival date", "eta", "when will it arrive"), _TIMES),
+}  # fmt: skip
+"""Words that name a set of topics (SPEC §7, Hearing): which of them is meant, what the customer has in mind decides."""
 
 UNITS: Mapping[str, str] = {
     "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
@@ -151,7 +185,11 @@ def _phrases() -> Iterable[Phrase]:
             *first, last = text.casefold().split()
             yields_to, reach = _YIELDING.get(text, (frozenset(), 0))
             for ending in _plurals(last):
-                yield Phrase((*first, ending), name, is_unknowable, yields_to, reach)
+                yield Phrase((*first, ending), name, is_unknowable, yields_to, reach, _others(text, name))
+
+
+def _others(text: str, name: str, *more: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(other for other in (*_MANY_MEANINGS.get(text.casefold(), ()), *more) if other != name))
 
 
 Phrases = Mapping[str, tuple[Phrase, ...]]
@@ -173,14 +211,26 @@ PHRASES: Phrases = by_first_word(_phrases())
 
 
 @lru_cache(maxsize=256)
+def choices_of(kinds: tuple[SlotKind, ...]) -> Mapping[str, frozenset[str]]:
+    """Return the kinds whose values are names of topics ("price", as what matters most), with these topics."""
+    named = {" ".join(phrase.words): phrase.name for phrases in PHRASES.values() for phrase in phrases}
+    found = {kind.name: frozenset(named[value] for value in kind.values if value in named) for kind in kinds}
+    return MappingProxyType({name: topics for name, topics in found.items() if len(topics) > 1})
+
+
+@lru_cache(maxsize=256)
 def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
     """Return :data:`PHRASES` with the names and values of further kinds of facts, which are tried first.
 
     A value that is also a name in :data:`PHRASES` ("price", as what matters most) keeps its meaning as a name.
     """
     named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
+    owners: dict[str, dict[str, None]] = {}
+    for kind in kinds:
+        for value in kind.values:
+            owners.setdefault(value, {})[kind.name] = None
     added = [
-        Phrase((*first, ending), kind.name)
+        Phrase((*first, ending), kind.name, others=_others(text, kind.name, *owners.get(text, ())))
         for kind in kinds
         for text in (kind.label, *kind.words, *(value for value in kind.values if value.casefold() not in named))
         for *first, last in (text.casefold().split(),)

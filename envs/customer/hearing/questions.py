@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ecom_rlve.envs.customer.hearing.topics import Question
+
 _LEAD = (
     r"\W*(?:(?:and|but|so|ok|okay|hi|hello|hey|thanks|great|sure|also|then|now|well|please|first|next|finally|perfect"
     r"|alright|sorry|lastly|second|third)\b\W*)*"
@@ -48,10 +50,20 @@ class Event(NamedTuple):
     reach: int = 0
     is_bare_number: bool = False
     """A number with a unit. It names the attribute of that unit only if the clause names no other."""
+    others: tuple[str, ...] = ()
+    """What else its words may mean: "how big" names the size, and may mean a length."""
+    is_vague: bool = False
+    """Its words, a value or a number name no topic of the set rather than another."""
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The whole set of topics that its words name."""
+        return (self.name, *self.others) if self.name else ()
 
 
-Clause = list[Event]
-Pair = tuple[int | None, str]
+Events = list[Event]
+Names = tuple[str, ...]
+Group = tuple[list[Names], tuple[int, ...]]
 
 
 def is_question(sentence: str) -> bool:
@@ -67,15 +79,15 @@ def is_request(sentence: str) -> bool:
     return any(hint in sentence for hint in _REQUEST_HINTS) and _REQUEST.search(sentence) is not None
 
 
-def asked_pairs(clauses: Sequence[Clause]) -> list[Pair]:
-    """Return the pairs of item and attribute that a question's clauses ask for, in order of mention."""
+def questions_in(clauses: Sequence[Events]) -> list[Question]:
+    """Return what the clauses of a question ask for, in order of mention."""
     pairs = _Pairs()
     for clause in clauses:
         pairs.take(_naming(clause))
     return pairs.closed()
 
 
-def _naming(clause: Clause) -> Clause:
+def _naming(clause: Events) -> Events:
     """Return the events that count, without words that belong to the question for another attribute."""
     if len(clause) < 2 and not (clause and clause[0].is_unknowable):
         return clause
@@ -100,17 +112,17 @@ class _Pairs:
     """Attaches attributes to items clause by clause."""
 
     def __init__(self) -> None:
-        self._pairs: list[Pair] = []
-        self._waiting: list[str] = []
+        self._pairs: list[Question] = []
+        self._waiting: list[Names] = []
         """Attributes for which no item has been named yet."""
         self._items: tuple[int, ...] = ()
         """Items that belong to the next attribute that has none next to it."""
-        self._open_attributes: list[str] = []
+        self._open_attributes: list[Names] = []
         """Attributes whose list of items may continue: "which colour for the lamp, the fan and the top"."""
         self._lists_items = False
 
-    def take(self, clause: Clause) -> None:
-        attributes = [event.name for event in clause if event.name]
+    def take(self, clause: Events) -> None:
+        attributes = [event.topics for event in clause if event.name]
         items = tuple(item for event in clause for item in event.items)
         if attributes and items:
             self._take_both(_groups(clause), attributes_first=bool(clause[0].name))
@@ -119,8 +131,8 @@ class _Pairs:
         elif attributes:
             self._take_attributes(attributes)
 
-    def closed(self) -> list[Pair]:
-        return self._pairs + [(None, name) for name in self._waiting]
+    def closed(self) -> list[Question]:
+        return self._pairs + [Question(None, topics) for topics in self._waiting]
 
     def _take_items(self, items: tuple[int, ...]) -> None:
         attributes = self._waiting or self._open_attributes
@@ -130,7 +142,7 @@ class _Pairs:
         self._items = self._items + items if self._lists_items else items
         self._lists_items = True
 
-    def _take_attributes(self, attributes: list[str]) -> None:
+    def _take_attributes(self, attributes: list[Names]) -> None:
         self._lists_items = False
         self._open_attributes = []
         if self._items:
@@ -138,7 +150,7 @@ class _Pairs:
         else:
             self._waiting += attributes
 
-    def _take_both(self, groups: list[tuple[list[str], tuple[int, ...]]], *, attributes_first: bool) -> None:
+    def _take_both(self, groups: list[Group], *, attributes_first: bool) -> None:
         self._attach(self._waiting, groups[0][1])
         self._waiting = []
         for attributes, items in groups:
@@ -147,16 +159,16 @@ class _Pairs:
         self._open_attributes = attributes if attributes_first else []
         self._lists_items = False
 
-    def _attach(self, attributes: Sequence[str], items: tuple[int, ...]) -> None:
-        self._pairs += [(item, name) for name in attributes for item in items]
+    def _attach(self, attributes: Sequence[Names], items: tuple[int, ...]) -> None:
+        self._pairs += [Question(item, topics) for topics in attributes for item in items]
 
 
-def _groups(clause: Clause) -> list[tuple[list[str], tuple[int, ...]]]:
+def _groups(clause: Events) -> list[Group]:
     """Return runs of attributes with the items next to them; a last run without either takes its neighbour's."""
     if len(clause) == 2:
         first, second = clause
-        return [([first.name or second.name], first.items or second.items)]
-    groups: list[tuple[list[str], tuple[int, ...]]] = [([], ())]
+        return [([first.topics or second.topics], first.items or second.items)]
+    groups: list[Group] = [([], ())]
     starts_with_attribute = bool(clause[0].name)
     for event in clause:
         attributes, items = groups[-1]
@@ -165,7 +177,7 @@ def _groups(clause: Clause) -> list[tuple[list[str], tuple[int, ...]]]:
             attributes, items = [], ()
             groups.append((attributes, items))
         if event.name:
-            attributes.append(event.name)
+            attributes.append(event.topics)
         groups[-1] = (attributes, items + event.items)
     attributes, items = groups[-1]
     if len(groups) > 1 and not (attributes and items):

@@ -100,6 +100,7 @@ _REPLACEMENT = SlotKind(
         "alternative", "another one", "new one", "new product", "different product", "another product", "instead",
     ),
     is_circumstance=True,
+    is_of_all=True,
 )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ from pydantic import ValidationError
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
-from ecom_rlve.envs.customer.hearing.reading import Topics, read
+from ecom_rlve.envs.customer.hearing.reading import read
+from ecom_rlve.envs.customer.hearing.topics import Topics
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.phrases import spellings

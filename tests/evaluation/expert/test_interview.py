@@ -4,7 +4,8 @@ import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
-from ecom_rlve.envs.customer.hearing.reading import Reading, Topics, read
+from ecom_rlve.envs.customer.hearing.reading import Reading, read
+from ecom_rlve.envs.customer.hearing.topics import Topics
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.language.acts import SlotKind
 from ecom_rlve.envs.tasks.bundle.facts import WISH

@@ -59,7 +59,7 @@ def test_what_is_heard_is_counted_by_environment_and_topic(wide_shop: Shop, tmp_
     other = {"env": "ANY", "topics": ["no_question"], "manner": "plain", "text": "Let me look."}
     asked.write_text("".join(f"{json.dumps(line)}\n" for line in [*lines, other]))
     tallies = heard(wide_shop, list(read_corpus(asked)))
-    (tally,) = [each for (_, topic), each in tallies.items() if topic == "brand" and each.told]
+    (tally,) = [each for (_, topic, _), each in tallies.items() if topic == "brand" and each.told]
     assert (tally.told, tally.denied) == (1, 0)
     assert sum(each.asked for each in tallies.values()) == 2
 

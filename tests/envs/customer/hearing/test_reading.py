@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.claims import sold_out_claims
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES, with_kinds
-from ecom_rlve.envs.customer.hearing.reading import MAX_CHARACTERS, Topics, read
+from ecom_rlve.envs.customer.hearing.reading import MAX_CHARACTERS, read
+from ecom_rlve.envs.customer.hearing.topics import Topics
 from ecom_rlve.envs.language.acts import SlotKind
 from ecom_rlve.envs.language.phrases import LABELS
 
@@ -87,7 +88,7 @@ ASKED: tuple[tuple[str, list[tuple[int | None, str]]], ...] = (
     ("What size for the tank top, and which connector for the charger?", [(TOP, "size"), (CHARGER, "connector_type")]),
     ("What size for the tank top and which connector for the charger?", [(TOP, "size"), (CHARGER, "connector_type")]),
     ("For the tank top, which size and colour would you like?", [(TOP, "size"), (TOP, "color")]),
-    ("For the lamp: colour? finish?", [(LAMP, "color"), (None, "finish_type")]),
+    ("For the lamp: colour? finish?", [(LAMP, "color"), (LAMP, "finish_type")]),
     ("Please tell me the size of the tank top and the colour of the lamp.", [(TOP, "size"), (LAMP, "color")]),
     (
         "What's the tank top's colour and size and the charger's connector?",
@@ -102,7 +103,7 @@ ASKED: tuple[tuple[str, list[tuple[int | None, str]]], ...] = (
     ("I need to know the finish.", [(None, "finish_type")]),
     ("Let me know which scent you like!", [(None, "scent")]),
     ("Please specify the pattern for the tank top", [(TOP, "pattern")]),
-    ("I found three lamps in navy by Northwick. Which finish do you want?", [(None, "finish_type")]),
+    ("I found three lamps in navy by Northwick. Which finish do you want?", [(LAMP, "finish_type")]),
     ("The navy desk lamp is out of stock, would you like the red one?", [(LAMP, "color")]),
 )
 

@@ -9,7 +9,8 @@ import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.question_words import with_kinds
-from ecom_rlve.envs.customer.hearing.reading import Topics, read
+from ecom_rlve.envs.customer.hearing.reading import read
+from ecom_rlve.envs.customer.hearing.topics import Topics
 from ecom_rlve.evaluation.agents.returns.expert import QUESTIONS
 from ecom_rlve.evaluation.agents.returns.replacement import Replacement
 from ecom_rlve.models import Style

@@ -10,7 +10,7 @@ from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Slot
 
 
-class Mind:
+class SecondThoughts:
     """What a customer will still revise in one intent."""
 
     def __init__(self, intent: Intent[Any]) -> None:
@@ -42,5 +42,5 @@ class Mind:
 
 
 def _asks_openly(heard: Heard) -> bool:
-    is_named = any(reading.asked or reading.unknowable for reading in heard.readings)
-    return not is_named and any(reading.is_question for reading in heard.readings)
+    is_named = any(reading.questions or reading.unknowable for reading in heard.readings)
+    return not is_named and any(reading.is_open for reading in heard.readings)

@@ -1,0 +1,197 @@
+"""What the parts of a question mean, among what this customer has in mind (SPEC §7, Hearing).
+
+Words name sets of topics, and the classifier gives the topics that a part may be for. Both are weighed against the
+facts in mind: words decide where they name one, unless the classifier is sure of another that is unsaid.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+from ecom_rlve.envs.customer.hearing.classifier import CHECK, NO_TOPICS, OPEN, SCALE, STATEMENT, UNKNOWABLE, classifier
+from ecom_rlve.envs.customer.hearing.events import Part
+from ecom_rlve.envs.customer.hearing.questions import Event, Events
+from ecom_rlve.envs.customer.hearing.topics import Question, Topics
+
+_NEAR = 4 * SCALE
+"""So far behind the likeliest of all topics may be one in mind that is meant."""
+_SURE = SCALE
+"""So far ahead of all that asks for nothing is what a part surely asks for."""
+_LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
+"""So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
+_BARE = 2
+"""Words of a question that tells nothing but what kind of answer it wants: "how big?"."""
+_TIE = SCALE // 8
+"""So near to the likeliest is a topic that may as well be meant."""
+_QUESTION_STARTS = frozenset(
+    "what which how where when why who is are was were do does did will would should has have can may and".split()
+)
+_DOUBT = SCALE // 2
+"""So far ahead may be that it asks for nothing, of what is worded as a question."""
+_STATEMENT_LEAD = SCALE // 3
+"""So likely must be that a statement asks for something."""
+_REPORT = re.compile(
+    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague)"
+    r"(?: (?:have|had|has|just|also|already|called|and))*"
+    r" (?:said|says|told|wants?|wanted|asked|chose|prefers?|decided)\b"
+)
+"""A statement of what somebody said or wants asks for nothing."""
+_COMPARED = re.compile(
+    r"^(?!(?:what|which)(?! of| wins| matters| counts| is more| one| comes))"
+    r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
+)
+"""Words that put topics against each other. What starts with "which price" asks for the topics themselves."""
+_INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
+    r"|secret|jailbreak|simulat\w+)\b"
+)
+"""Words of those who want to talk a customer out of their part; a statement that holds one never asks."""
+
+
+class Verdict(NamedTuple):
+    """What the classifier makes of some words."""
+
+    best: str | None
+    """The topic in mind that is likeliest meant, an unsaid one before a said one; None: none may be meant."""
+    is_sure: bool
+    """``best`` is ahead of every other topic that is possible, and of all that asks for nothing."""
+    scores: Mapping[str, int]
+    nothing: str
+    """The likeliest of the classes that ask for no fact."""
+    top: int
+    """Score of the likeliest topic of all that are possible, in mind or not."""
+
+    @property
+    def is_nothing(self) -> bool:
+        """Whether a class that asks for no fact is ahead of every topic."""
+        return self.scores[self.nothing] > self.top
+
+    def lead(self, topics: Collection[str]) -> int:
+        """Return how far ``best`` is ahead of the likeliest of these topics."""
+        rivals = [self.scores[name] for name in topics if name in self.scores]
+        return self.scores[self.best or self.nothing] - max(rivals, default=-100 * SCALE)
+
+
+def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Collection[str] = ()) -> Verdict:
+    """Return what the classifier makes of some words about an item (None: of some item)."""
+    scores = classifier().scores(" ".join(words))
+    nothing = max(NO_TOPICS, key=scores.__getitem__)
+    rivals = topics.possible.union(named)
+    top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
+    best = None
+    for is_said in (False, True):
+        names = topics.names(item, is_said=is_said)
+        near = [name for name in scores if name in names and scores[name] >= top - _NEAR]
+        best = best or max(near, key=scores.__getitem__, default=None)
+    is_sure = best is not None and scores[best] >= top and scores[best] > scores[nothing] + _SURE
+    return Verdict(best, is_sure, scores, nothing, top)
+
+
+def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Events:
+    """Return the events of a part with what it means instead of what its words seem to name.
+
+    ``is_whole``: it is the whole sentence, and asks; then what is likeliest is meant.
+    """
+    named = [event for event in part.events if event.name and not event.is_unknowable]
+    sets = [name for event in named for name in event.topics]
+    found = verdict(part.words, item, topics, sets)
+    best = found.best
+    if not is_whole and found.nothing == STATEMENT and found.is_nothing and found.lead((STATEMENT,)) < -_LEAD["said"]:
+        return [event for event in part.events if event.items]
+    unknowable = [event for event in part.events if event.is_unknowable]
+    if unknowable and not named:
+        may_be = topics.names(item).intersection(*(event.others for event in unknowable)) if unknowable else ()
+        if best is None or found.lead((UNKNOWABLE,)) < (_SURE if best not in may_be else 0):
+            return part.events
+    elif not named:
+        if best is None or not (found.is_sure or _is_likely(part, found, is_whole=is_whole)):
+            return part.events
+    elif not _is_overruled(named, sets, found, item, topics):
+        unsaid = topics.names(item, is_said=False)
+        names = topics.names(item) if unsaid.isdisjoint(sets) else unsaid
+        return [_ordered(event, found, names) for event in part.events]
+    if best is None:
+        return part.events
+    at = next((event.start for event in (*named, *unknowable)), -1)
+    kept = [event for event in part.events if event.items]
+    return sorted([Event(at, at + 1, name=best), *kept], key=lambda event: event.start)
+
+
+def _is_likely(part: Part, found: Verdict, *, is_whole: bool) -> bool:
+    """Tell whether a question that names nothing is likelier for what is in mind than for nothing."""
+    if is_whole:
+        return found.lead((found.nothing,)) > (0 if found.nothing in (CHECK, OPEN) else -_DOUBT)
+    is_ahead = found.scores[found.best or found.nothing] >= found.top
+    return is_ahead and part.words[0] in _QUESTION_STARTS and found.lead((found.nothing,)) > 0
+
+
+def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int | None, topics: Topics) -> bool:
+    """Tell whether something else is meant than what words name."""
+    if found.best is None or found.best in sets:
+        return False
+    is_vague = all(event.is_vague for event in named)
+    if topics.holds_unsaid(item, sets):
+        return found.is_sure and found.lead(sets) >= _LEAD["value" if is_vague else "unsaid"]
+    if topics.holds(item, sets):
+        is_unsaid = found.best in topics.names(item, is_said=False)
+        return found.is_sure and is_unsaid and found.lead(sets) >= _LEAD["said"]
+    return found.lead((found.nothing,)) > 0 and (is_vague or (found.is_sure and found.lead(sets) >= _LEAD["none"]))
+
+
+def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
+    """Return a named set with the likeliest topic in mind first."""
+    in_mind = [name for name in event.topics if name in names]
+    if not (event.is_vague and in_mind):
+        return event
+    name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
+    return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
+
+
+def joined(before: Part, whole: Part) -> Part:
+    """Return a question together with the sentence that it leans on: "it comes in many scents. Which one?"."""
+    return Part([*before.events, *whole.events], [*before.words, *whole.words])
+
+
+def choice(whole: Part, item: int | None, topics: Topics) -> Events:
+    """Return what a question asks for that offers values of one unsaid kind ("price or rating?"); else nothing."""
+    if not _COMPARED.search(" ".join(whole.words)):
+        return []
+    named = {event.name for event in whole.events}
+    for kind, values in topics.choices.items():
+        if len(named & values) > 1 and topics.holds_unsaid(item, (kind,)):
+            return [Event(0, 1, name=kind), *(event for event in whole.events if event.items)]
+    return []
+
+
+def resolved(whole: Part, item: int | None, topics: Topics) -> Events:
+    """Return the events of a whole sentence that asks; none if they mean nothing in mind."""
+    events = meant(whole, item, topics, is_whole=True)
+    return events if any(topics.holds(item, event.topics) for event in events if event.name) else []
+
+
+def asks(whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a statement surely asks for something in mind: "I'd still need the size"."""
+    words = " ".join(whole.words)
+    if not words or _INJECTION.search(words) or _REPORT.search(words):
+        return False
+    found = verdict(whole.words, item, topics)
+    if found.best is None:
+        return False
+    return classifier().asks(words) > _STATEMENT_LEAD and found.top > max(
+        found.scores[name] for name in NO_TOPICS if name != STATEMENT
+    )
+
+
+def torn(question: Question, whole: Part, topics: Topics) -> Question:
+    """Return a question marked as torn if its words leave open which of several unsaid topics of its set is meant."""
+    words = whole.words
+    unsaid = topics.names(question.item, is_said=False).intersection(question.topics)
+    if len(unsaid) < 2:
+        return question
+    if len(words) <= _BARE and any(event.is_vague and event.others for event in whole.events):
+        return question._replace(is_torn=True)
+    scores = classifier().scores(" ".join(words))
+    ranked = sorted((scores[name] for name in unsaid if name in scores), reverse=True)
+    return question._replace(is_torn=len(ranked) > 1 and ranked[0] - ranked[1] <= _TIE)
