@@ -74,7 +74,7 @@ class Speaker:
         found = self.bank.act(table) if isinstance(table, str) else self.bank.frames(table)
         frames = found.of(self.persona)
         if not all(map(_has_label, facts)):
-            frames = frames.without_tags
+            frames = frames.without_tags or frames
         chosen = self.draws.pick(frames.frames)
         self.frames.append(chosen.text)
         self.protected += _negations(chosen.text)
