@@ -99,8 +99,9 @@ class Speaker:
         return self._phrased(fact, frames_of(fact, form, self.bank), of)
 
     def _phrased(self, fact: Fact, frames: tuple[Frame, ...], of: Mention | None) -> str:
-        if isinstance(fact.constraint.value, str):
-            frames = _not_repeating(frames, _last_word(fact.constraint.value))
+        value = fact.constraint.value
+        if isinstance(value, str | tuple):
+            frames = _not_repeating(frames, _last_word(value if isinstance(value, str) else value[-1]))
         chosen = self.draws.pick(frames)
         label = LABELS.get(fact.constraint.attribute, label_of(fact))
         places = {"label": self.spelt(label), "item": definite(of)}
