@@ -124,10 +124,10 @@ class Speaker:
     def _picked(self, frames: Pool, fact: Fact) -> Frame:
         """Pick a frame, if possible one that does not say a value's last word again: "in oven-style style"."""
         value = fact.constraint.value
-        again = f"}} {re.split('[ -]', value)[-1]}" if isinstance(value, str) else "}}"
+        words = re.split("[ -]", str(value[-1] if isinstance(value, tuple) else value))
         chosen = self.draws.pick(frames.frames)
         for _ in range(_TRIES):
-            if again not in chosen.text:
+            if f"}} {words[-1]}" not in chosen.text:
                 break
             chosen = self.draws.pick(frames.frames)
         return chosen

@@ -415,3 +415,10 @@ def test_personas_are_all_drawn() -> None:
     rng = stream(1, "personas")
     assert len(PERSONAS) >= 6
     assert {draw_persona(rng).name for _ in range(300)} == {persona.name for persona in PERSONAS}
+
+
+@pytest.mark.parametrize("value", ["oven-style", ("basket", "oven-style")])
+def test_the_last_word_of_a_value_is_not_said_twice(value: str | tuple[str, ...]) -> None:
+    op = Op.ANY_OF if isinstance(value, tuple) else Op.EQ
+    for text in texts_of(Act(ActKind.ANSWER, (Mention("desk lamp", "desk lamps", (fact("style", value, op),)),)), 400):
+        assert "style style" not in text.casefold(), text
