@@ -1,1 +1,1 @@
-"""Checks a model's words: they must say what the acts say, and nothing else."""
+"""Places in a message that code fills, and the check of the words around them."""

@@ -1,0 +1,1 @@
+"""Words and phrases that a wording may hold around its places."""

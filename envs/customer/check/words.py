@@ -1,0 +1,90 @@
+"""Which words a customer may use where: the lists in ``data``, and the forms of the words on them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from importlib.resources import files
+
+WORD = re.compile(r"'?[a-z]+")
+_WORDS_KEPT = 1 << 14
+"""How many words each function remembers: a model may write any number of them."""
+_CLITICS = frozenset(("'s", "'m", "'re", "'ve", "'d", "'ll", "'em"))
+_ENDINGS = {
+    "": ("",),
+    "s": ("",),
+    "es": ("",),
+    "ed": ("", "e"),
+    "ing": ("", "e"),
+    "ies": ("y",),
+    "ied": ("y",),
+    "ly": ("",),
+}
+"""Endings, and what the base form has in their place."""
+_MORE_ENDINGS = _ENDINGS | {
+    "er": ("", "e"),
+    "est": ("", "e"),
+    "ier": ("y",),
+    "iest": ("y",),
+    "ish": ("",),
+    "ness": ("",),
+}
+_TELLS_OF_ONESELF = re.compile(r"\b(?:i|we|me|us|my|our|he|she|his|her|life)\b")
+_POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size)\b")
+"""A clause that holds one of these may be about a product."""
+_NEGATES = re.compile(r"\b(?:not|never|no|nobody|nothing)\b")
+_WANTS = re.compile(
+    r"\b(?:want|need|like|love|mean|think|say|said|care|buy|order|take|accept|agree|ask|asked|look|use)"
+)
+_LONG_CLAUSE = 5
+"""A clause that negates and has fewer words may negate what stands before it: "{fact_1}? I do not."."""
+
+
+@lru_cache(_WORDS_KEPT)
+def is_common(word: str) -> bool:
+    """Tell whether any customer may use a word, even next to a fact: it or its base form stands in ``words.txt``."""
+    words = _listed("words.txt")
+    is_form = not _forms(word).isdisjoint(words) and word not in _listed("harmful.txt")
+    return word in _CLITICS or word in words or is_form
+
+
+@lru_cache(_WORDS_KEPT)
+def is_harmless(word: str) -> bool:
+    """Tell whether a customer may use a word where no fact is told: it is common, or English and on no other list."""
+    forms = _forms(word, _MORE_ENDINGS)
+    is_harmful = not forms.isdisjoint(_listed("harmful.txt") | _listed("describing.txt"))
+    return is_common(word) or (not is_harmful and is_english(word))
+
+
+@lru_cache(_WORDS_KEPT)
+def is_english(word: str) -> bool:
+    """Tell whether a word is on the list of English words, or is common."""
+    return is_common(word) or not _forms(word).isdisjoint(_listed("english.txt"))
+
+
+def without_story(clause: str) -> str:
+    """Return a clause without words that describe or negate, where it tells of the customer and of no product."""
+    if not _TELLS_OF_ONESELF.search(clause) or _POINTS.search(clause) or _WANTS.search(clause):
+        return clause
+    if _NEGATES.search(clause) and len(WORD.findall(clause)) < _LONG_CLAUSE:
+        return clause
+    return WORD.sub(lambda match: "~" if _describes(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
+
+
+@lru_cache(_WORDS_KEPT)
+def _describes(word: str) -> bool:
+    forms = _forms(word, _MORE_ENDINGS)
+    return not forms.isdisjoint(_listed("describing.txt")) and forms.isdisjoint(_listed("harmful.txt"))
+
+
+def _forms(word: str, endings: dict[str, tuple[str, ...]] = _ENDINGS) -> set[str]:
+    """Return a word and what it may be a form of: "planning" → "planning", "plann", "planne", "plan"."""
+    stems = {word.removesuffix(end) + put for end, puts in endings.items() if word.endswith(end) for put in puts}
+    stems |= {stem[:-1] for stem in stems if len(stem) > 3 and stem[-1] == stem[-2]}
+    return {stem for stem in stems if len(stem) > 2} | {word}
+
+
+@cache
+def _listed(name: str) -> frozenset[str]:
+    lines = files("ecom_rlve.envs.customer.check.data").joinpath(name).read_text(encoding="utf-8").splitlines()
+    return frozenset(word for line in lines if not line.startswith("#") for word in re.findall("[a-z]+", line))
