@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.language.acts import Act
@@ -12,15 +11,6 @@ from ecom_rlve.envs.language.persona import draw_persona
 from ecom_rlve.envs.language.wording import word
 from ecom_rlve.envs.scenario import Scenario
 from ecom_rlve.streams import Streams
-
-
-class TemplateText(NamedTuple):
-    """Acts in the template's words."""
-
-    text: str
-    """As the customer says it."""
-    plain: str
-    """``text`` before typing noise."""
 
 
 class TemplateVoice:
@@ -33,15 +23,14 @@ class TemplateVoice:
         self._streams = streams
         self.persona = draw_persona(streams.stream("persona"))
 
-    def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
+    def say(self, acts: tuple[Act, ...], turn: int) -> str:
         """Return the acts in words."""
         wording = word(acts, self.persona, self._streams.stream("wording", turn))
         p_noise = self._world.axes.p_noise
         if not p_noise:
-            return TemplateText(wording.text, wording.text)
+            return wording.text
         rng = self._streams.stream("noise", turn)
-        noisy = add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
-        return TemplateText(noisy, wording.text)
+        return add_noise(wording.text, wording.protected, self._confusable(acts), p_noise, rng)
 
     def _confusable(self, acts: tuple[Act, ...]) -> Mapping[str, tuple[str, ...]]:
         """Return the words of each value that is said, with the other words that a slip must not bring them near."""

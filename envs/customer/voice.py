@@ -1,7 +1,7 @@
 """The interface of a voice, which turns the customer's acts into words.
 
-Code picks the acts and writes the template text first. A voice may only word the same acts differently. What it says
-has passed a check or is the template text (SPEC §7).
+Code picks the acts and writes the template text first. A voice may only write other sentences around the places of the
+same acts, which code fills. What it says has passed a check or is the template text (SPEC §7).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
 
 Check = Callable[[str], Finding | None]
-"""Returns why a wording does not pass, None if it does."""
+"""Returns why a wording with places does not pass, None if it does."""
 
 
 class Line(NamedTuple):
@@ -38,8 +38,8 @@ class Utterance:
     persona: Persona
     template_text: str
     """The acts in the template's words, with typing noise. It is said if no other wording passes."""
-    plain_text: str
-    """The same before noise: the text that a model is asked to reword."""
+    env_id: str
+    """Id of the only environment whose errand the episode holds; empty in a journey, where the acts name theirs."""
     earlier: tuple[Line, ...]
     """The last lines of the conversation before this one, oldest first; may be empty."""
     seed: int

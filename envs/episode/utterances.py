@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple
 
+from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.envs.customer.check.check import WordingCheck
+from ecom_rlve.envs.customer.check.sheet import sheet_of
 from ecom_rlve.envs.customer.customer import Customer
 from ecom_rlve.envs.customer.voice import Line, Utterance
 from ecom_rlve.envs.episode.action import FormatFailureError, Grammar, ParsedAction, parse
@@ -16,11 +19,13 @@ from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.language.acts import Act
 from ecom_rlve.envs.language.persona import Persona
+from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
 _STEPS = 3
 """How many earlier steps an utterance carries lines of."""
 _SEEDS = 2**31
+_ARTICLE = re.compile(r"^(?:an?|the) ")
 
 
 class Question(NamedTuple):
@@ -39,8 +44,6 @@ class Told(NamedTuple):
     acts: tuple[Act, ...]
     turn: int
     text: str
-    plain: str
-    """``text`` before typing noise."""
 
 
 def earlier_lines(log: Log, grammar: Grammar) -> tuple[Line, ...]:
@@ -96,6 +99,7 @@ def utterances_of(
     intents: tuple[Intent[Any], ...],
 ) -> tuple[Utterance, ...]:
     """Return utterances for a voice, in spoken order; ``intents`` are all intents of the episode."""
+    env_id = intents[0].errand.about.id if len(intents) == 1 else ""
     return tuple(
         Utterance(
             acts=acts,
@@ -103,10 +107,27 @@ def utterances_of(
             number=number,
             persona=persona,
             template_text=text,
-            plain_text=plain,
+            env_id=env_id,
             earlier=earlier,
             seed=int(streams.stream("model wording", turn, number).integers(_SEEDS)),
-            make_check=partial(WordingCheck, acts, intents, text),
+            make_check=partial(_check, acts, env_id, intents),
         )
-        for number, (acts, turn, text, plain) in enumerate(told)
+        for number, (acts, turn, text) in enumerate(told)
     )
+
+
+def _check(acts: tuple[Act, ...], env_id: str, intents: tuple[Intent[Any], ...]) -> WordingCheck:
+    """Return the check of a wording. Goods and values that this customer has in mind stand only in its places."""
+    subjects = [subject for intent in intents for subject in intent.subjects if subject.category]
+    values = (slot.fact.constraint.value for intent in intents for slot in intent.slots)
+    words = (value if isinstance(value, tuple) else (value,) for value in values)
+    named = {_ARTICLE.sub("", text) for some in words for text in some if isinstance(text, str)}
+    named.update(text for subject in subjects for text in (subject.singular, subject.plural))
+    shop = intents[0].world.shop
+    known = (shop.derive(_words_of, category) for category in dict.fromkeys(each.category for each in subjects))
+    return WordingCheck(sheet_of(acts, env_id, 0), frozenset(map(str.casefold, named)), frozenset[str]().union(*known))
+
+
+def _words_of(shop: Shop, category: str) -> frozenset[str]:
+    """Return the words of brands and other values that products of a category have."""
+    return frozenset(word for name in ("brand", *DISCRETE) for word in shop.words_in_category(category, name))

@@ -1,8 +1,8 @@
 """A voice that lets a language model word the acts, and says the template text if the model's words do not pass.
 
-The first words said under a key (model, prompt, parameters, acts, seed) are kept, in this process and in the cassette,
-so that the episodes of a group meet the same customer. That also holds if the template was said because the model took
-too long.
+The model's wording holds places, which code fills. The first wording under a key (model, prompt, parameters, acts,
+seed) is kept, in this process and in the cassette, so that the episodes of a group meet the same customer. That also
+holds if the template was said because the model took too long.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ecom_rlve.envs.customer.model.errors import (
     EndpointTimeoutError,
     MissingRecordingError,
 )
-from ecom_rlve.envs.customer.model.prompts import PROMPT_VERSION, acts_as_json, messages_for, retry_of
+from ecom_rlve.envs.customer.model.prompts import PROMPT_VERSION, acts_as_json, messages_for, retry_of, sheet_for
 from ecom_rlve.envs.customer.outcome import Finding, Outcome
 from ecom_rlve.envs.customer.voice import Spoken, Utterance
 
@@ -114,10 +114,10 @@ class ModelVoice:
         """Return the recorded words, or ask the model and record what is said."""
         cassette = self._cassette
         if cassette is None:
-            return await self._worded(messages, utterance)
+            return _said(await self._worded(messages, utterance), utterance)
         recording = await cassette.find(key)
         if recording is not None:
-            return _replayed(recording, utterance)
+            return _said(recording, utterance)
         if cassette.mode is CassetteMode.REPLAY_OR_FAIL:
             raise MissingRecordingError(key, str(cassette.path))
         if cassette.mode is CassetteMode.REPLAY:
@@ -127,32 +127,30 @@ class ModelVoice:
     async def _too_late(self, key: str, utterance: Utterance) -> Spoken:
         if not self._settings.falls_back:
             raise EndpointTimeoutError("the model did not word the message within the time that it may take")
-        spoken = Spoken(utterance.template_text, Outcome.FELL_BACK_BUDGET)
-        return await self._recorded(key, spoken, utterance)
+        return await self._recorded(key, _fallback(utterance, Outcome.FELL_BACK_BUDGET), utterance)
 
-    async def _recorded(self, key: str, spoken: Spoken, utterance: Utterance) -> Spoken:
-        """Record what is said, unless another process was first; return what is recorded."""
-        if self._cassette is None or self._cassette.mode is not CassetteMode.RECORD:
-            return spoken
-        return _replayed(await self._cassette.keep(key, Recording(*spoken)), utterance)
+    async def _recorded(self, key: str, recording: Recording, utterance: Utterance) -> Spoken:
+        """Record what is said, unless another process was first; return what is said under the key."""
+        if self._cassette is not None and self._cassette.mode is CassetteMode.RECORD:
+            recording = await self._cassette.keep(key, recording)
+        return _said(recording, utterance)
 
-    async def _worded(self, messages: list[ChatMessage], utterance: Utterance) -> Spoken:
+    async def _worded(self, messages: list[ChatMessage], utterance: Utterance) -> Recording:
         try:
-            text, finding = await self._tried(messages, utterance)
+            wording, finding = await self._tried(messages, utterance)
             if finding is None:
-                return Spoken(text, Outcome.ACCEPTED)
-            text, finding = await self._tried(retry_of(messages, finding.explanation), utterance)
+                return Recording(wording, Outcome.ACCEPTED)
+            again = retry_of(messages, wording, finding.explanation)
+            wording, finding = await self._tried(again, utterance)
         except EndpointError as error:
             if not self._settings.falls_back:
                 raise
             outcome = next(outcome for kind, outcome in _BY_ERROR if isinstance(error, kind))
-            return Spoken(utterance.template_text, outcome)
-        if finding is None:
-            return Spoken(text, Outcome.RETRIED)
-        return Spoken(utterance.template_text, finding.outcome)
+            return _fallback(utterance, outcome)
+        return _fallback(utterance, finding.outcome) if finding else Recording(wording, Outcome.RETRIED)
 
     async def _tried(self, messages: list[ChatMessage], utterance: Utterance) -> tuple[str, Finding | None]:
-        """Ask the model once; return its words and why they do not pass, None if they do."""
+        """Ask the model once; return its wording with places, and why it does not pass, None if it does."""
         await self._pace.turn()
         try:
             completion = await self._endpoint.complete(messages, utterance.seed)
@@ -161,16 +159,22 @@ class ModelVoice:
         self.tally.requests += 1
         self.tally.tokens += completion.tokens
         if not completion.is_whole:
-            return "", Finding(Outcome.FELL_BACK_LENGTH, "use fewer words")
+            return completion.text, Finding(Outcome.FELL_BACK_LENGTH, "use fewer words")
         await self._pace.turn()
-        text = completion.text + ("." if completion.text[-1].isalnum() else "")
-        return text, utterance.check(text)
+        wording = completion.text + ("." if completion.text[-1].isalnum() or completion.text[-1] == "}" else "")
+        return wording, utterance.check(wording)
 
 
-def _replayed(recording: Recording, utterance: Utterance) -> Spoken:
-    """Return the words of a recording. A model's words are checked again, because anyone may have written the file."""
+def _fallback(utterance: Utterance, outcome: Outcome) -> Recording:
+    return Recording(utterance.template_text, outcome)
+
+
+def _said(recording: Recording, utterance: Utterance) -> Spoken:
+    """Return a recording's words with its places filled. They are checked, because anyone may have recorded them."""
     outcome = Outcome(recording.outcome)
-    if outcome.is_fallback or recording.text == utterance.template_text:
+    if outcome.is_fallback:
         return Spoken(utterance.template_text, outcome)
     finding = utterance.check(recording.text)
-    return Spoken(recording.text, outcome) if finding is None else Spoken(utterance.template_text, finding.outcome)
+    if finding is not None:
+        return Spoken(utterance.template_text, finding.outcome)
+    return Spoken(sheet_for(utterance).fill(recording.text), outcome)

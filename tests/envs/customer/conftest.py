@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 import httpx
 import pytest
 
+from ecom_rlve.envs.customer.check.sheet import Sheet
 from ecom_rlve.envs.customer.model.breaker import Breaker
 from ecom_rlve.envs.customer.model.endpoint import Endpoint, EndpointSettings
+from ecom_rlve.envs.customer.model.prompts import sheet_for
 from ecom_rlve.envs.customer.voice import Utterance
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
@@ -42,6 +44,7 @@ class Said(NamedTuple):
     """One utterance in its episode, with what else the customer could say then."""
 
     utterance: Utterance
+    sheet: Sheet
     unsaid: tuple[Slot, ...]
     ids: tuple[str, ...]
     """Ids that an act never holds: of a product, of an order and of a line where there are orders."""
@@ -57,7 +60,7 @@ def _said(episode: Episode) -> Iterator[Said]:
         assert callable(utterance.check), "built before the episode moves on"
         told = [fact for act in utterance.acts for mention in act.mentions for fact in mention.facts]
         unsaid = tuple(slot for part in parts for slot in part.slots if slot.fact not in told)
-        yield Said(utterance, unsaid, ids)
+        yield Said(utterance, sheet_for(utterance), unsaid, ids)
 
 
 def _talk(episode: Episode, seed: int) -> Iterator[Said]:
