@@ -238,6 +238,7 @@ def judge(mirror: Episode, seen: Observation, expected: Observation, tally: Tall
         # What is spoken of may be named, and may be wanted somewhere else too.
         open_words = {mention.singular for act in utterance.acts for mention in act.mentions}
         open_words.add(utterance.template_text.casefold())
+        open_words.update(each.casefold() for each in sheet_for(utterance).places.values())
         open_words.update(spelled.casefold() for fact in told_in(utterance) for spelled in spellings(fact))
         for fact in untold(mirror, utterance):
             for value in {re.sub("^an? ", "", each.casefold()) for each in spellings(fact)} - COMMON:
