@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from ecom_rlve.catalog.constraints import Op
+from ecom_rlve.catalog.constraints import Op, ends
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
@@ -29,9 +29,9 @@ from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_f
 READABLE = ("BUNDLE", "CART", "PD", "POLICY", "RETURN", "STATUS", "SUB")
 SEEDS = 10
 """At each difficulty from 0 to 12."""
-QUIET = (("p_noise", 0.0), ("p_oos", 0.0), ("t_max", 60.0))
+QUIET = (("p_noise", 0.0), ("p_oos", 0.0), ("p_switch", 0.0), ("t_max", 60.0))
 
-Value = str | float | tuple[str, ...]
+Value = str | float | tuple[str, ...] | tuple[float, float]
 
 
 class Read(NamedTuple):
@@ -93,6 +93,11 @@ CUT = re.compile(r"[,;:!?()]|(?<!\d)\.|\.(?!\d)|\band (?!up\b)")
 COUNTS = {word: at for at, word in enumerate(("a single", "two", "three", "four"), 1)} | {"one": 1}
 
 
+_EXCLUDING = r"(?:(?:any(?:thing|one)?(?: [a-z]+)? )?(?:but|except) |not )"
+"""What stands before a value that is excluded."""
+RANGE = re.compile(r"\b(?:between|from) [^,;]*?\d[^,;]*? (?:and|to) (?=\$?\d)")
+
+
 class Kind(NamedTuple):
     """A kind of thing: what it is called and the values that its attributes have in the shop."""
 
@@ -122,10 +127,10 @@ def framed(shop: Shop, category: str) -> tuple[tuple[str, re.Pattern[str]], ...]
     for attribute, values in kind_of(shop, category).words.items():
         if values:
             one = "|".join(map(re.escape, values))
-            group = f"(?P<one>{one})(?: or (?P<other>{one}))?"
+            group = f"(?P<but>{_EXCLUDING})?(?P<one>{one})(?: or (?P<other>{one}))?"
+            frames = (*FRAMES[attribute], f"any {LABELS[attribute]} {{}}")
             patterns += [
-                (attribute, re.compile(rf"\b{frame.format(group)}(?![\w-])", re.IGNORECASE))
-                for frame in FRAMES[attribute]
+                (attribute, re.compile(rf"\b{frame.format(group)}(?![\w-])", re.IGNORECASE)) for frame in frames
             ]
     return tuple(patterns)
 
@@ -138,12 +143,14 @@ def words_in(text: str, shop: Shop, category: str) -> Iterator[tuple[int, str, O
         for match in pattern.finditer(text):
             said = tuple(part.casefold() for part in (match["one"], match["other"]) if part)
             values = tuple(next(value for value in known[attribute] if value.casefold() == part) for part in said)
-            found.append((match.start(), match.end(), attribute, values))
+            found.append((match.start(), match.end(), attribute, values, match["but"]))
     taken: list[range] = []
-    for start, end, attribute, values in sorted(found, key=lambda each: (each[0] - each[1], each[0])):
+    for start, end, attribute, values, is_excluded in sorted(found, key=lambda each: (each[0] - each[1], each[0])):
         if not any(start < span.stop and span.start < end for span in taken):
             taken.append(range(start, end))
-            if len(values) > 1:
+            if is_excluded:
+                yield start, attribute, Op.NONE_OF, tuple(sorted(values))
+            elif len(values) > 1:
                 yield start, attribute, Op.ANY_OF, tuple(sorted(values))
             else:
                 yield start, attribute, Op.EQ, values[0]
@@ -151,13 +158,25 @@ def words_in(text: str, shop: Shop, category: str) -> Iterator[tuple[int, str, O
 
 def measures_in(text: str) -> Iterator[tuple[int, str, Op, Value]]:
     """Yield where which numbers stand: with what they measure, in which direction, in canonical units and cents."""
-    cuts = [0, *(match.end() for match in CUT.finditer(text)), len(text)]
+    ranges = [match.span() for match in RANGE.finditer(text)]
+    inside = [cut.end() for cut in CUT.finditer(text) if not any(a < cut.start() < b for a, b in ranges)]
+    cuts = [0, *inside, len(text)]
+    low: re.Match[str] | None = None
     for match in NUMBER.finditer(text):
+        if any(start < match.start() < end for start, end in ranges):
+            low = match
+            continue
         start = max(cut for cut in cuts if cut <= match.start())
         end = min(cut for cut in cuts if cut >= match.end())
         named = [name for name, pattern in MEASURES if re.search(pattern, text[start:end], re.IGNORECASE)]
-        if named:
+        if named and low is not None:
+            # A unit that is said once is that of both numbers.
+            unit = (low["unit"] or match["unit"] or "g").casefold()
+            least = float(Decimal(low["digits"]) * (100 if low["dollar"] else UNITS[unit]))
+            yield low.start(), named[0], Op.BETWEEN, (least, amount(match))
+        elif named:
             yield match.start(), named[0], *bound(match)
+        low = None
 
 
 def bound(match: re.Match[str]) -> tuple[Op, float]:
@@ -264,6 +283,9 @@ def spelled(slot: Slot) -> Read:
     fact, name = slot.fact, slot.name
     value = fact.constraint.value
     if fact.kind is None or name == "compatibility":
+        if fact.constraint.op is Op.BETWEEN:
+            least, most = ends(fact.constraint)
+            return Read("", fact.constraint.attribute, Op.BETWEEN, (float(least), float(most)))
         value = value if isinstance(value, str | tuple) else float(value)
         return Read("", fact.constraint.attribute, fact.constraint.op, value)
     if name in _AMOUNTS or name == "order_amount":
@@ -403,12 +425,20 @@ def models_of(env_id: str, intent: Intent[Any]) -> Iterator[tuple[str, int]]:
 
 def meets(shop: Shop, row: int, read: Read) -> bool:
     """Compare a product with what was read, without the package's own comparisons."""
-    value: Any = shop.catalog.value(row, read.attribute)
+    return is_so(shop.catalog.value(row, read.attribute), read)
+
+
+def is_so(value: Any, read: Read) -> bool:
+    """Tell whether a value that is known is as was read."""
     if read.op is Op.AT_MOST:
         return bool(value <= read.value)
     if read.op is Op.AT_LEAST:
         return bool(value >= read.value)
-    return value in read.value if isinstance(read.value, tuple) else bool(value == read.value)
+    if not isinstance(read.value, tuple):
+        return bool(value == read.value)
+    if read.op is Op.BETWEEN:
+        return bool(read.value[0] <= value <= read.value[1])
+    return (value in read.value) is (read.op is Op.ANY_OF)
 
 
 @pytest.mark.parametrize("env_id", READABLE)
@@ -451,11 +481,7 @@ def is_shown(card: Mapping[str, Any], read: Read) -> bool:
         shown = round(shown * 100)
     if shown is None:
         return False
-    if read.op is Op.AT_MOST:
-        return bool(shown <= read.value)
-    if read.op is Op.AT_LEAST:
-        return bool(shown >= read.value)
-    return shown in read.value if isinstance(read.value, tuple) else bool(shown == read.value)
+    return is_so(shown, read)
 
 
 def check_cards(env_id: str, intent: Intent[Any]) -> None:
