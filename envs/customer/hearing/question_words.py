@@ -135,14 +135,14 @@ COMMON_WORDS: frozenset[str] = frozenset(
     """
     a about add all also alright am an and another any anything are as ask at available be before best better between
     both buy but by can cart certain change check choice choose come correct could customer did do does done each
-    either else ever everything exact exactly find fine first for former found from further get give go going good got great
-    had happy has have hello help here hey hi how i if in instead into is it item items just keep kind know last latter least
+    either else ever everything exact exactly find fine first for found from further get give go going good got great
+    had happy has have hello help here hey hi how i if in instead into is it item items just keep kind know last least
     let like list look looking looks love make many may me might mind more most much must my name need new next nice no
     none not now of off ok okay on once one ones only or order other others our out over particular perfect pick please
     prefer preferred product products put question ready really right same say see select shall should show so some
     something specific still sure take tell than thank thanks that the their them then there these they thing things
     think this those to today together too two try type until up us use very want wanted was way we well were what
-    when where which while who why will wish with within without wondering would yes yet you your yours
+    former latter when where which while who why will wish with within without wondering would yes yet you your yours
     """.split()
 )
 """Words that are never read as a value on their own, whatever the catalog's vocabulary holds."""

@@ -110,9 +110,7 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     count = len(topics.items)
     return Reading(
         is_question=notes.is_question,
-        questions=tuple(
-            {(question.item, question.topics[0]): question for question in reversed(notes.questions)}.values()
-        )[::-1],
+        questions=_distinct(notes.questions),
         unknowable=tuple(dict.fromkeys(notes.unknowable)),
         items=tuple(dict.fromkeys(item for item in notes.items if item < count)),
         sold_out=tuple(dict.fromkeys(notes.sold_out)),
@@ -121,6 +119,14 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         is_open=notes.is_open,
         is_unread=notes.is_unread,
     )
+
+
+def _distinct(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Return the questions without those that ask for the same again."""
+    found: dict[tuple[int | None, str], Question] = {}
+    for question in questions:
+        found.setdefault((question.item, question.topics[0]), question)
+    return tuple(found.values())
 
 
 def _note_sentence(sentence: str, nouns: Nouns, kept: _Kept, topics: Topics, notes: _Notes, *, is_asked: bool) -> None:

@@ -33,9 +33,8 @@ def topics(
     """Return what a customer of a lamp and a scarf can be asked about."""
     items = (("desk lamp", "desk lamps"), ("scarf", "scarves"))
     possible = frozenset(classifier().labels)
-    return Topics(
-        items=items, value_index={"red": "color", "wool": "material"}, in_mind=in_mind, possible=possible, **more
-    )  # type: ignore[arg-type]
+    values = {"red": "color", "wool": "material"}
+    return Topics(items, values, in_mind=in_mind, possible=possible, choices=choices or {}, offered=offered)
 
 
 def fact(item: int, name: str, *, is_said: bool = False) -> InMind:
@@ -152,13 +151,13 @@ def test_the_customer_offers_topics_of_the_word_and_tells_the_one_that_is_named(
 def test_what_cannot_be_read_is_asked_back_once_for_nothing(big_shop: Shop) -> None:
     episode = talk(big_shop, "CART", 1)
     said = episode.customer.said
-    assert ask(episode, "Blim blam blorp?") == [ActKind.CLARIFY]
+    assert ask(episode, "Blorp?") == [ActKind.CLARIFY]
     assert episode.customer_caused == 1
-    assert ask(episode, "Blim blam blorp?") == [ActKind.CLARIFY]
+    assert ask(episode, "Blorp?") == [ActKind.CLARIFY]
     assert episode.customer_caused == 1
-    ask(episode, "Blim blam blorp?")
+    ask(episode, "Blorp?")
     assert episode.customer.said == said
-    assert ask(episode, "Blim blam blorp?") == [ActKind.GIVE_UP], "the first was no step towards leaving"
+    assert ask(episode, "Blorp?") == [ActKind.GIVE_UP], "the first was no step towards leaving"
 
 
 TEXTS = (
