@@ -323,23 +323,15 @@ CLARIFY_BETWEEN = bank(
 )
 """Asks which topic of one word a question was for."""
 
-CLARIFY_QUESTION = bank(
-    "What do you mean?",
-    "Could you say what you mean?",
-    plain=("I don't know what you are asking.",),
-    terse=("What do you mean?",),
-    formal=("What do you refer to, please?",),
+CLARIFY = bank(
+    "What do you mean exactly?",
+    "Could you say which you mean?",
+    plain=("I don't know which you mean.",),
+    terse=("Which do you mean?",),
+    formal=("Which do you mean, please?",),
     chatty=("Sorry, what do you mean exactly?",),
 )
-
-CLARIFY = bank(
-    "Which one do you mean?",
-    "Could you say which one you mean?",
-    plain=("I don't know which one you mean.",),
-    terse=("Which one?",),
-    formal=("Which one do you refer to, please?",),
-    chatty=("Sorry, which one do you mean exactly?",),
-)
+"""Asks what a report or a question is about."""
 
 STILL_THERE = bank(
     "Please check again, I can still see {item} in stock.",

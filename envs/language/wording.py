@@ -145,7 +145,7 @@ def _clarify(speaker: Speaker, act: Act) -> str:
     if act.attributes:
         named_things = [things((name,)) for name in act.attributes]
         return speaker.say(templates.CLARIFY_BETWEEN, things=joined(named_things, last=" or "))
-    return speaker.say(templates.CLARIFY if act.mentions else templates.CLARIFY_QUESTION)
+    return speaker.say(templates.CLARIFY)
 
 
 def _skip(speaker: Speaker, act: Act) -> str:

@@ -195,7 +195,7 @@ def sentences_of(kind: ActKind) -> tuple[str, ...]:
         ActKind.SKIP: (templates.SKIP,),
         ActKind.REJECT: (templates.REJECT,),
         ActKind.CONTINUE: (templates.CONTINUE,),
-        ActKind.CLARIFY: (templates.CLARIFY, templates.CLARIFY_BETWEEN, templates.CLARIFY_QUESTION),
+        ActKind.CLARIFY: (templates.CLARIFY, templates.CLARIFY_BETWEEN),
         ActKind.STILL_THERE: (templates.STILL_THERE,),
         ActKind.GIVE_UP: (templates.GIVE_UP,),
         ActKind.CLOSE: (templates.CLOSE,),
