@@ -243,7 +243,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
+            draft.acts.append(Act(ActKind.CLARIFY))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:
