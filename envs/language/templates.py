@@ -324,12 +324,12 @@ CLARIFY_BETWEEN = bank(
 """Asks which topic of one word a question was for."""
 
 CLARIFY = bank(
-    "What do you mean exactly?",
+    "What do you mean?",
     "Could you say which you mean?",
     plain=("I don't know which you mean.",),
     terse=("Which do you mean?",),
     formal=("Which do you mean, please?",),
-    chatty=("Sorry, what do you mean exactly?",),
+    chatty=("Sorry, what do you mean?",),
 )
 """Asks what a report or a question is about."""
 
