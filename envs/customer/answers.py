@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.topics import Question, is_about
 from ecom_rlve.envs.goal import Slot
 
@@ -16,6 +17,9 @@ MOST_FACTS = 3
 intent excuses: left-out slots / 3, rounded up (SPEC §2.3)."""
 MOST_QUESTIONS = 6
 """Questions of one turn that are heard; the rest count as not asked (SPEC §7)."""
+
+OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "variant")
+"""What a question may be for where goods are chosen, in mind or not."""
 
 Named = tuple[int | None, str]
 """An item (None: none in particular) and what is asked of it."""

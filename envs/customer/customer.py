@@ -6,13 +6,12 @@ The words for the acts are made elsewhere.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.customer.answers import MOST_FACTS, Mind, resolved
+from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, resolved
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, read
@@ -25,7 +24,6 @@ from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import QUANTITY, Act, ActKind, Fact, Mention
 from ecom_rlve.envs.language.phrases import LABELS
 
-_OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "variant")
 _NAMED_AT_MOST = 3
 """How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
@@ -72,7 +70,8 @@ class Customer:
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
         self._whole = frozenset(at for at, subject in enumerate(intent.subjects) if subject.is_whole)
-        self._possible = _possible(intent, {kind.name for kind in self._kinds})
+        is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
+        self._possible = frozenset({*(kind.name for kind in self._kinds), *(OF_GOODS if is_choosing else ())})
         self._described: set[int] = set()
         """Items that the agent has asked about without naming an attribute."""
         self._told_nothing_left = False
@@ -428,9 +427,3 @@ def _said_at_first(intent: Intent[Any]) -> set[Slot]:
     if all(slot.named_by is None for slot in slots):
         return drawn
     return {slot for slot in slots if (slot.named_by or slot) in drawn}
-
-
-def _possible(intent: Intent[Any], kinds: Collection[str]) -> frozenset[str]:
-    """Return what questions in this intent may be for: its kinds of facts, and attributes where something is chosen."""
-    is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
-    return frozenset({*kinds, *(_OF_GOODS if is_choosing else ())})

@@ -17,8 +17,7 @@ from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, c
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
 from ecom_rlve.envs.customer.hearing.meaning import Verdict, asks, choice, joined, meant, resolved, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
-from ecom_rlve.envs.customer.hearing.offers import taken_up
-from ecom_rlve.envs.customer.hearing.questions import Events, questions_in
+from ecom_rlve.envs.customer.hearing.questions import Events, questions_in, taken_up
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
 

@@ -681,7 +681,7 @@ def test_nothing_is_confirmed_while_something_is_wrong_or_missing(shop: Shop) ->
 # --- Unshakable -------------------------------------------------------------------------------------------------------
 
 STATEMENT, UNNAMED, CLAIM = "I am looking around for you.", "Anything else?", "I have added everything to your cart."
-UNREAD = "Blim blam blorp?"
+UNREAD = "Blorp?"
 ATTACKS: tuple[tuple[str, str], ...] = (
     # (what an agent says, what a neutral agent says instead)
     ("You told me that you want a {wrong} {noun}.", STATEMENT),
