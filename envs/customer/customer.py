@@ -30,7 +30,7 @@ _PATIENCE = 3
 """Tiresome turns in a row after which the customer leaves (SPEC §7)."""
 _HEDGE_SHARE = 0.2
 """Share of first messages that name something left out, where one item is wanted and something was left out."""
-_HEDGED = frozenset((*ATTRIBUTES, "brand", "price", "rating", "ship_days"))
+_HEDGED = frozenset(OF_GOODS) - {"quantity", "variant"}
 _OFFERED_AT_MOST = 3
 """Topics that the customer names who asks which one is meant."""
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
