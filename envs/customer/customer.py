@@ -12,6 +12,7 @@ from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, resolved
+from ecom_rlve.envs.customer.first_message import hedged, said_at_first
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, read
@@ -28,9 +29,6 @@ _NAMED_AT_MOST = 3
 """How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
 """Tiresome turns in a row after which the customer leaves (SPEC §7)."""
-_HEDGE_SHARE = 0.2
-"""Share of first messages that name something left out, where one item is wanted and something was left out."""
-_HEDGED = frozenset(OF_GOODS) - {"quantity", "variant"}
 _OFFERED_AT_MOST = 3
 """Topics that the customer names who asks which one is meant."""
 _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
@@ -56,7 +54,7 @@ class Customer:
 
     def __init__(self, intent: Intent[Any]) -> None:
         self._intent = intent
-        self._said = _said_at_first(intent)
+        self._said = said_at_first(intent)
         self.left_out = sum(slot not in self._said and not slot.is_on_request for slot in intent.slots)
         self._asks_to_excuse = -(-self.left_out // MOST_FACTS)
         kinds = {slot.fact.kind for slot in intent.slots if slot.fact.kind is not None}.union(intent.unknown)
@@ -99,17 +97,7 @@ class Customer:
 
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
-        return (replace(self._intent.opened(self._said), attributes=self._hedged()),)
-
-    def _hedged(self) -> tuple[str, ...]:
-        """Draw something left out that the customer says they have yet to tell: its name, never its value."""
-        if len(self._intent.subjects) > 1:
-            return ()
-        unsaid = [slot.name for slot in self._intent.slots if slot not in self._said and slot.name in _HEDGED]
-        if not unsaid:
-            return ()
-        chance, which = self._intent.streams.stream("hedge").random(2).tolist()
-        return (unsaid[int(which * len(unsaid))],) if chance < _HEDGE_SHARE else ()
+        return (replace(self._intent.opened(self._said), attributes=hedged(self._intent, self._said)),)
 
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes no state."""
@@ -242,7 +230,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY))
+            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:
@@ -416,14 +404,3 @@ class Customer:
 
 def _excuses_nothing(draft: _Draft) -> bool:
     return draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts)
-
-
-def _said_at_first(intent: Intent[Any]) -> set[Slot]:
-    """Draw the slots that the first message tells."""
-    slots, p_missing = intent.slots, intent.world.axes.p_missing
-    draws = intent.streams.stream("omission").random(len(slots)).tolist()
-    drawn = {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
-    drawn -= {slot for slot in slots if slot.is_on_request}
-    if all(slot.named_by is None for slot in slots):
-        return drawn
-    return {slot for slot in slots if (slot.named_by or slot) in drawn}
