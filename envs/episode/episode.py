@@ -289,7 +289,7 @@ class Episode:
         return self._observation([], reward=None, **fields)
 
     def _say(self, acts: tuple[Act, ...]) -> None:
-        self._told.append(Told(acts, self.turns, self._voice.say(acts, self.turns)))
+        self._told.append(Told(acts, self.turns, *self._voice.say(acts, self.turns)))
 
     def _apply(self, action: ParsedAction) -> Observation:
         results: list[ToolResult] = []
