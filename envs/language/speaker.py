@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from numpy.random import Generator
 
@@ -39,7 +39,6 @@ from ecom_rlve.streams import Draws
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
-_TRIES = 5
 _LABEL = "label_"
 """Tables of names for attributes begin with this."""
 _BARE_SHARE = 0.5
@@ -122,15 +121,12 @@ class Speaker:
         return self._kept(fact, self.filled(chosen, places | self._value(fact, chosen), is_many=_is_many(of)))
 
     def _picked(self, frames: Pool, fact: Fact) -> Frame:
-        """Pick a frame, if possible one that does not say a value's last word again: "in oven-style style"."""
-        value = fact.constraint.value
-        words = re.split("[ -]", str(value[-1] if isinstance(value, tuple) else value))
+        """Pick a frame, if possible one that does not say a value's first or last word again: "in oven-style style"."""
         chosen = self.draws.pick(frames.frames)
-        for _ in range(_TRIES):
-            if f"}} {words[-1]}" not in chosen.text:
-                break
-            chosen = self.draws.pick(frames.frames)
-        return chosen
+        value = fact.constraint.value
+        if isinstance(value, int | float) or (ends := _ends_of(value)).isdisjoint(chosen.beside):
+            return chosen
+        return self.draws.pick(tuple(each for each in frames.frames if ends.isdisjoint(each.beside)) or frames.frames)
 
     def _value(self, fact: Fact, chosen: Frame) -> dict[str, str]:
         """Return what fills the places of a frame that are for the value itself."""
@@ -208,6 +204,13 @@ class Speaker:
 def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
     """Return one of the phrases of a table with its places filled."""
     return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, **places)
+
+
+@lru_cache(maxsize=1 << 12)
+def _ends_of(value: str | tuple[str, ...] | tuple[float, float]) -> frozenset[str]:
+    """Return the first and the last word of a value, in small letters."""
+    words = re.findall(r"[\w']+", (value if isinstance(value, str) else " ".join(map(str, value))).casefold())
+    return frozenset((*words[:1], *words[-1:]))
 
 
 def _lowered(piece: str, *, is_first: bool) -> str:

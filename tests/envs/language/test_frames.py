@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from ecom_rlve.envs.language.frames import (
     Bank,
     Frames,
     Place,
+    Pool,
     acts_in_bank,
     facts_in_bank,
     frame,
@@ -33,6 +35,7 @@ LEAST_OPENINGS = 200
 LEAST_FRAMES = 60
 LEAST_FOR_A_CUSTOMER = 30
 """Of one table: with fewer, one who says it often repeats themselves."""
+LEAST_NAMES, LEAST_PHRASES = 2, 15
 # Said only where a noun is missing, or for the kind of thing alone: rare.
 SMALL = frozenset(("answer_noun", "dont_know_bare", "no_preference_bare", "circumstances_list", "revise_bare"))
 
@@ -49,6 +52,11 @@ def size(frames: Frames) -> int:
     return sum(map(len, frames.lists.values()))
 
 
+def sentences() -> dict[str, Frames]:
+    """Return the tables of sentences that every environment uses."""
+    return {name: each for name, each in acts_in_bank().items() if not each.is_phrase}
+
+
 def test_every_environment_has_hundreds_of_openings() -> None:
     openings = {name: size(frames) for name, frames in tables().items() if name.startswith("open_")}
     by_environment = Counter[str]()
@@ -59,9 +67,18 @@ def test_every_environment_has_hundreds_of_openings() -> None:
 
 
 def test_every_table_of_an_act_has_many_frames() -> None:
-    assert {name: size(each) for name, each in acts_in_bank().items() if size(each) < LEAST_FRAMES - 20} == {}
-    few = {name: size(each) for name, each in acts_in_bank().items() if size(each) < LEAST_FRAMES}
+    assert {name: size(each) for name, each in sentences().items() if size(each) < LEAST_FRAMES - 20} == {}
+    few = {name: size(each) for name, each in sentences().items() if size(each) < LEAST_FRAMES}
     assert few.keys() <= SMALL, few
+    assert len(sentences()) >= 40
+
+
+def test_every_table_of_phrases_has_some() -> None:
+    """There are few names of a thing; orders and rules can be asked for in more ways."""
+    phrases = {name: size(each) for name, each in tables().items() if each.is_phrase}
+    assert {name.partition("_")[0] for name in phrases} == {"label", "reference", "question"}
+    least = {name: LEAST_NAMES if name.startswith("label_") else LEAST_PHRASES for name in phrases}
+    assert {name: count for name, count in phrases.items() if count < least[name]} == {}
 
 
 def test_every_operator_has_many_phrases() -> None:
@@ -73,7 +90,7 @@ def test_every_operator_has_many_phrases() -> None:
 
 
 def test_every_customer_has_many_frames_of_every_table() -> None:
-    for name, frames in acts_in_bank().items():
+    for name, frames in sentences().items():
         for persona in PERSONAS:
             least = LEAST_FOR_A_CUSTOMER - (10 if name in SMALL else 0)
             assert len(frames.of(persona)) >= least, (name, persona.name)
@@ -91,13 +108,13 @@ def test_every_frame_of_the_package_passes_what_files_must_pass(wide_shop: Shop)
 def _without(name: str) -> Bank:
     """Return a bank in which a table is empty, so that its own frames may be added to it."""
     known = known_frames()[name]
-    return Bank({name: Frames(name, known.about, known.places, known.one_of, known.is_negative, {})})
+    return Bank({name: replace(known, lists={})})
 
 
 def test_every_phrase_of_the_package_passes_what_files_must_pass(wide_shop: Shop) -> None:
     faults = []
     for (kind, op), forms in facts_in_bank().items():
-        empty = Bank({}, {(kind, op): dict.fromkeys(forms, ())})
+        empty = Bank({}, {(kind, op): dict.fromkeys(forms, Pool())})
         texts = {form: [each.text for each in frames] for form, frames in forms.items()}
         found = faults_of({FACTS: {kind: {op: texts}}}, wide_shop.stated_words, empty)
         faults += [(kind, op, *fault) for fault in found]
@@ -148,7 +165,7 @@ def test_a_frame_is_taken_apart() -> None:
 
 def test_a_customer_has_the_frames_of_everybody_of_the_register_and_of_the_persona() -> None:
     lists = {name: (f"Frame of {name}.",) for name in LISTS}
-    frames = Frames("test", "", (), (), False, lists)
+    frames = Frames("test", "", (), (), lists)
     for persona in PERSONAS:
         wanted = dict.fromkeys((COMMON, persona.register, persona.name))
         assert [each.text for each in frames.of(persona)] == [f"Frame of {name}." for name in wanted]
@@ -160,7 +177,9 @@ def test_the_fingerprint_depends_on_every_frame() -> None:
     for name in ("confirm", "open_cart"):
         seen.add(Bank({name: tables()[name].extended({"any": ["One more."]})}).fingerprint)
     forms = facts_in_bank()["color", "eq"]
-    seen.add(Bank({}, {("color", "eq"): {**forms, "noun": (*forms["noun"], frame("a vision in {value}"))}}).fingerprint)
+    seen.add(
+        Bank({}, {("color", "eq"): {**forms, "noun": Pool((*forms["noun"], frame("a vision in {value}")))}}).fingerprint
+    )
     assert len(seen) == 4
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.frames import FORMS, Agreement, Bank, Frame, Part, Place, facts_in_bank
+from ecom_rlve.envs.language.frames import FORMS, Agreement, Bank, Frame, Part, Place, Pool, facts_in_bank
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.language.phrases import LABELS, frames_of, label_of
 from ecom_rlve.envs.language.speaker import Speaker
@@ -201,7 +201,7 @@ def phrases(drawn: Drawn, each: int = EACH) -> Iterator[tuple[Fact, Key, str, Fr
     for key, facts in facts_of(drawn).items():
         for form in forms_of(facts[0]):
             for made in facts_in_bank().get(key, {}).get(form, ()):
-                bank = Bank({}, {key: {form: (made,)}})
+                bank = Bank({}, {key: {form: Pool((made,))}})
                 fitting = [fact for fact in facts if frames_of(fact, form, bank)]
                 for number, at in enumerate(rng.permutation(len(fitting))[:each].tolist()):
                     speaker = Speaker(PERSONAS[0], rng, bank, is_american=number % 2 == 1)
