@@ -118,7 +118,10 @@ class Meanings:
             for value in self._numbers(kind, places["limit"]):
                 yield value - 1
         elif "low" in places:
-            for low in self._numbers(kind, places["low"]):
+            # The unit may stand after the second number alone: "2 to 5 kg".
+            unit = places["high"].partition(" ")[2]
+            least = places["low"] if " " in places["low"] or not unit else f"{places['low']} {unit}"
+            for low in self._numbers(kind, least):
                 yield from ((low, high) for high in self._numbers(kind, places["high"]))
         elif "bound" in places and op not in ("eq", "none_of"):
             yield from self._bounded(kind, op, places["bound"])
@@ -127,7 +130,16 @@ class Meanings:
             yield from self._values(key, {"low": low, "high": high})
         else:
             text = places.get("value") or places["bound"]
-            yield from self._said(kind, text)
+            if op == "none_of":
+                yield from self._excluded(kind, text)
+            else:
+                yield from self._said(kind, text)
+
+    def _excluded(self, kind: str, text: str) -> Iterator[Value]:
+        """Yield the words that an exclusion can mean, also of a phrase that itself says that they are excluded."""
+        for value in self._said(kind, text):
+            yield value if isinstance(value, tuple) else (value,)
+        yield from self._bounded(kind, "none_of", text)
 
     def bounded(self, key: Key, text: str) -> Iterator[Value]:
         """Yield the values that a value with its direction can mean."""
