@@ -212,7 +212,8 @@ def test_the_checks_find_what_is_wrong() -> None:
         assert list(form_faults(text)), text
     right = (
         "I need an umbrella.", "A used one.", "An hour.", "A USB lamp.", "An LED lamp.", "I know that that is so.",
-        "A one-off.", "An XL dress.", "A unicorn.", "An 8 cm ring.", "Well... fine!", "A European one.", "A T-shirt.", "If it were so.",
+        "A one-off.", "An XL dress.", "A unicorn.", "An 8 cm ring.", "Well... fine!", "A European one.", "A T-shirt.",
+        "If it were so.",
     )  # fmt: skip
     for text in right:
         assert list(form_faults(text)) == [], text

@@ -1,0 +1,33 @@
+"""What a reply of the customer is put together from, before they settle what is said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ecom_rlve.envs.customer.hearing.topics import Question
+from ecom_rlve.envs.goal import Slot
+from ecom_rlve.envs.language.acts import Act, ActKind
+
+_DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
+
+
+@dataclass(slots=True)
+class Draft:
+    """The acts of a reply, and what they amount to."""
+
+    acts: list[Act] = field(default_factory=list)
+    told_new: bool = False
+    fell_back: bool = False
+    revision: Act | None = None
+    """It is said after everything else."""
+    revised: tuple[Slot, ...] = ()
+    confirmed: bool = False
+    named_nothing: bool = False
+    asked_back: bool = False
+    offered: tuple[Question, ...] = ()
+    is_tiresome: bool = False
+
+    @property
+    def excuses_nothing(self) -> bool:
+        """Whether the turn counts in any case: it asked for nothing by name, or something was disapproved of."""
+        return self.named_nothing or any(act.kind in _DISAPPROVING for act in self.acts)
