@@ -153,6 +153,14 @@ class Speaker:
         chosen = self.draws.pick(bounds_of(fact, self.bank).frames)
         return self._kept(fact, self.filled(chosen, self._value(fact, chosen)))
 
+    def tagged(self, facts: Sequence[Fact]) -> str:
+        """Return facts as labels with values: "colour black, price up to $30"; "Size 8" needs no label."""
+        return ", ".join([self._tag(fact) for fact in self.draws.shuffled(facts)])
+
+    def _tag(self, fact: Fact) -> str:
+        label, value = self.label(fact), self.bounded(fact)
+        return value if value.casefold().startswith(f"{label} ") else f"{label} {value}"
+
     def label(self, fact: Fact) -> str:
         """Return what this customer calls a fact's kind."""
         return self.spelt(label_of(fact))
@@ -243,8 +251,7 @@ def _shoulds(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str
 
 
 def _tags(speaker: Speaker, facts: Sequence[Fact], _: Mention | None) -> str:
-    shuffled = speaker.draws.shuffled(facts)
-    return ", ".join([f"{speaker.label(fact)} {speaker.bounded(fact)}" for fact in shuffled])
+    return speaker.tagged(facts)
 
 
 def _clauses(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str:

@@ -90,7 +90,9 @@ def test_every_operator_has_many_phrases() -> None:
 
 
 def test_every_customer_has_many_frames_of_every_table() -> None:
-    for name, frames in sentences().items():
+    found = sentences()
+    assert found.keys() >= SMALL
+    for name, frames in found.items():
         for persona in PERSONAS:
             least = LEAST_FOR_A_CUSTOMER - (10 if name in SMALL else 0)
             assert len(frames.of(persona)) >= least, (name, persona.name)
@@ -140,20 +142,26 @@ def test_every_fact_that_can_be_drawn_has_the_forms_in_which_it_is_said(drawn: D
 def test_a_fact_after_a_noun_can_also_stand_alone(drawn: Drawn) -> None:
     """Where no noun is right before it, a relative clause would be about nothing: "that comes in black"."""
     relative = ("that ", "which ", "whose ", "where ", "who ")
+    seen = set()
     for by_key in drawn.values():
         for key, facts in by_key.items():
             if facts[0].slot != "quantity" and not (facts[0].kind and facts[0].kind.is_circumstance):
+                seen.add(key)
                 assert any(not each.text.startswith(relative) for each in frames_of(facts[0], "noun")), key
+    assert len(seen) >= 30
 
 
 def test_statements_can_name_what_they_are_about(drawn: Drawn) -> None:
     """Of several items, a statement must say which one it is about."""
+    seen = set()
     for by_key in drawn.values():
         for (kind, op), facts in by_key.items():
             fact = facts[0]
             if fact.slot == "quantity" or fact.kind is not None or fact.is_wish:
                 continue
+            seen.add((kind, op))
             assert any("item" in each.places for each in frames_of(fact, "clause")), (kind, op)
+    assert len(seen) >= 20
 
 
 def test_a_frame_is_taken_apart() -> None:
@@ -191,6 +199,11 @@ def test_two_tables_of_one_name_are_refused() -> None:
 
 
 def test_a_table_says_whether_it_may_negate() -> None:
+    def negates(frames: Frames) -> bool:
+        return any(NEGATION.search(text) for texts in frames.lists.values() for text in texts)
+
+    assert negates(tables()["reject"])
+    assert tables()["reject"].is_negative
     for name, frames in tables().items():
         if not frames.is_negative and not frames.places and not frames.one_of:
-            assert not any(NEGATION.search(text) for texts in frames.lists.values() for text in texts), name
+            assert not negates(frames), name

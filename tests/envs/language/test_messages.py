@@ -185,6 +185,7 @@ def test_words_of_messages_are_in_a_dictionary(
         catalog.update(_LETTERS.findall(" ".join(map(str, said)).casefold()))
         for word in _LETTERS.findall(_QUOTED.sub("", message.text)):
             where.setdefault(word, message.text)
+    assert len(where) >= 1000
     unknown = {word for word in misspelt(where) if word.casefold() not in catalog | _KNOWN}
     assert {word: where.get(word, "") for word in unknown} == {}
 
@@ -199,6 +200,7 @@ def test_words_of_frames_are_in_a_dictionary() -> None:
             for text in texts if name not in _SLANGY else ():
                 for word in _LETTERS.findall(re.sub(r"\{\w+\}", " ", text)):
                     where.setdefault(word, text)
+    assert len(where) >= 4000
     assert {word: where.get(word, "") for word in misspelt(where) if word.casefold() not in _KNOWN} == {}
 
 

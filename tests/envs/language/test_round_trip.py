@@ -271,6 +271,7 @@ def test_labels_with_values_are_read_back(drawn: Drawn, meanings: Meanings) -> N
 
 
 def test_no_two_kinds_of_an_environment_have_one_label(drawn: Drawn) -> None:
+    assert len(drawn) >= 7
     for env_id, by_key in drawn.items():
         labels = {kind: label_of(facts[0]) for (kind, _), facts in by_key.items()}
         assert len(set(labels.values())) == len(labels), (env_id, labels)
