@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
-from ecom_rlve.envs.customer.hearing.classifier import ITEM, SCALE, STATEMENT, features
+from ecom_rlve.envs.customer.hearing.classifier import SCALE, STATEMENT
+from ecom_rlve.envs.customer.hearing.features import ITEM, features
 from ecom_rlve.envs.customer.hearing.nouns import words_of
 from ecom_rlve.envs.customer.hearing.question_words import COMMON_WORDS
 from ecom_rlve.envs.customer.hearing.sentences import asking

@@ -6,16 +6,15 @@ the same on every machine.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ecom_rlve.envs.customer.hearing.features import features
 from ecom_rlve.envs.customer.hearing.spelling import Speller
 
 SCALE = 24
@@ -23,34 +22,6 @@ SCALE = 24
 CHECK, STATEMENT, OPEN, UNKNOWABLE = "check_work", "no_question", "none_open", "unknowable"
 NO_TOPICS = (CHECK, STATEMENT, OPEN, UNKNOWABLE)
 """Classes of texts that ask for no fact: whether all is right, nothing, for anything else, what no customer knows."""
-
-_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|\$")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_LEAST = 3
-"""Letters of a word that is also looked at in pieces."""
-_PIECES = (3, 4, 5)
-ITEM = "ITEM"
-"""Stands for the noun of the thing, whatever it is."""
-
-
-def features(folded: str) -> set[str]:
-    """Return what is seen of a casefolded text: words, pairs of words, and pieces of words, which survive typos.
-
-    A number counts as one, whichever it is.
-
-    >>> sorted(features("how $5?"))
-    ['#<ho', '#<how', '#<how>', '#how', '#how>', '#ow>', '$', '$ 0', '0', '0 $', '^ how', 'how', 'how $', 'how _ 0']
-    """
-    words = _WORD.findall(_NUMBER.sub("0", folded))
-    found = set(words)
-    for word in words:
-        if len(word) >= _LEAST:
-            marked = f"<{word}>"
-            found.update(f"#{marked[at : at + size]}" for size in _PIECES for at in range(len(marked) - size + 1))
-    bounded = ["^", *words, "$"]
-    found.update(f"{one} {other}" for one, other in pairwise(bounded))
-    found.update(f"{one} _ {other}" for one, other in zip(words, words[2:], strict=False))
-    return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)

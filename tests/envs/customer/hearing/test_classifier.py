@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.envs.customer.hearing.classifier import NO_TOPICS, classifier, features
+from ecom_rlve.envs.customer.hearing.classifier import NO_TOPICS, classifier
+from ecom_rlve.envs.customer.hearing.features import features
 from ecom_rlve.envs.customer.hearing.reading import read
 from ecom_rlve.envs.customer.hearing.topics import InMind, Topics
 from ecom_rlve.envs.episode.episode import Episode
