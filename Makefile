@@ -80,6 +80,7 @@ docs: $(INSTALLED)  ## write the reference pages, run again what the pages show,
 	$(BIN)/python pages/generate.py
 	$(BIN)/python pages/capture.py
 	$(BIN)/python pages/tables.py
+	$(BIN)/python pages/dialogues.py
 
 format: $(INSTALLED)  ## rewrite the sources in the project's format
 	$(BIN)/ruff format .

@@ -71,7 +71,7 @@ class Axes:
     p_noise: float = field(metadata=_share(6, "min(0.125, 0.01·d)", lambda d: min(0.125, 0.01 * d)))
     """Share of words that get a typing error, among those that noise may touch."""
     p_switch: float = field(metadata=_share(7, "0.6·σ((d−5)/2)", lambda d: 0.6 * logistic((d - 5) / 2)))
-    """Probability that an intent is interrupted by the next (JOURNEY)."""
+    """Probability that the next intent interrupts one (JOURNEY), that a customer changes their mind (CART, PD)."""
     top_k: int = field(metadata=_count(8, "max(20, 200−10·d)", lambda d: max(20, 200 - 10 * d), least=10))
     """How many results of a search can be reached by paging."""
     h_orders: int = field(metadata=_count(9, "12 + 2·d", lambda d: 12 + 2 * d))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from itertools import zip_longest
 
+from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.customer.hearing.topics import Question, is_about
 from ecom_rlve.envs.goal import Slot
 
@@ -17,6 +17,9 @@ MOST_FACTS = 3
 intent excuses: left-out slots / 3, rounded up (SPEC §2.3)."""
 MOST_QUESTIONS = 6
 """Questions of one turn that are heard; the rest count as not asked (SPEC §7)."""
+
+OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "variant")
+"""What a question may be for where goods are chosen, in mind or not."""
 
 Named = tuple[int | None, str]
 """An item (None: none in particular) and what is asked of it."""
@@ -65,27 +68,22 @@ class Resolved:
 def resolved(questions: Sequence[Question], mind: Mind) -> Resolved:
     """Resolve one turn's questions, the first six of them."""
     found = Resolved()
-    fresh: list[list[Slot]] = []
-    known: list[list[Slot]] = []
+    fresh: list[Slot] = []
+    known: list[Slot] = []
     for question in questions[:MOST_QUESTIONS]:
         meant = mind.meant(question)
         unsaid = next((new for _, slots in meant if (new := [slot for slot in slots if slot not in mind.said])), [])
         if unsaid:
-            fresh.append(unsaid)
+            fresh += unsaid
             continue
         if question.topics[0] in mind.for_more:
             found.nothing_more.append(mind.narrowed(question))
         elif meant:
-            known.append(meant[0][1])
+            known += meant[0][1]
         else:
             found.not_in_mind.append(mind.narrowed(question))
-    found.told = list(dict.fromkeys((*_in_turn(fresh), *_in_turn(known))))[:MOST_FACTS]
+    found.told = list(dict.fromkeys((*fresh, *known)))[:MOST_FACTS]
     return found
-
-
-def _in_turn(answers: Sequence[Sequence[Slot]]) -> list[Slot]:
-    """Return the first slot of every answer, then the second: what is asked of many items takes no other's place."""
-    return [slot for row in zip_longest(*answers) for slot in row if slot is not None]
 
 
 def _is_named(slot: Slot, topic: str) -> bool:

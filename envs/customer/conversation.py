@@ -86,7 +86,10 @@ class Conversation:
             return None
         closed = sum(begun.verdict is not None for begun in self.begun)
         kept = self.current.intent.world.axes.t_max * (len(self.intents) - closed - 1)
-        return self.current.customer.revises(heard, Left(left.if_counted - kept, left.if_excused - kept))
+        customer = self.current.customer
+        return customer.second_thoughts.changed(
+            customer.said, heard, Left(left.if_counted - kept, left.if_excused - kept)
+        )
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the customer's reaction in the current intent, followed by a change of topic if there is one."""

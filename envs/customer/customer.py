@@ -20,7 +20,7 @@ from ecom_rlve.envs.customer.hearing.topics import InMind, Question, Topics
 from ecom_rlve.envs.customer.outset import hedged, possible, said_at_first
 from ecom_rlve.envs.customer.second_thoughts import SecondThoughts
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
-from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Left, Reply, Understood
+from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Review, Slot
 from ecom_rlve.envs.language.acts import QUANTITY, Act, ActKind, Fact, Mention
@@ -71,7 +71,7 @@ class Customer:
         self._clarify_excused = False
         self._stockout_excused = False
         self._reread_excused = False
-        self._second_thoughts = SecondThoughts(intent)
+        self.second_thoughts = SecondThoughts(intent)
         self._tired = 0
 
     @property
@@ -103,17 +103,10 @@ class Customer:
         assert missing is not None
         return stockout.settled(self._intent, missing)
 
-    def revises(self, heard: Heard, left: Left) -> Change | None:
-        """Return what the customer wants after a change of mind in the reply to this turn; None: nothing changes."""
-        return self._second_thoughts.changed(self._said, heard, left)
-
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
-        """Return the reaction to a closed turn.
-
-        ``change`` is what :meth:`settles_for` or :meth:`revises` returned, already applied.
-        """
+        """Return the reaction to a closed turn; ``change``, a fallback or a change of mind, is already applied."""
         draft = Draft()
-        self._second_thoughts.pass_turn()
+        self.second_thoughts.pass_turn()
         if change is not None and change.act.kind is ActKind.REVISE:
             self._revise(change.act, draft)
         if not (turn.message or turn.questions or turn.changed or turn.answer):
@@ -221,7 +214,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
+            draft.acts.append(Act(ActKind.CLARIFY))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.envs.customer.answers import OF_GOODS
 from ecom_rlve.envs.errand import Intent
 from ecom_rlve.envs.goal import Slot
 
-_OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "variant")
 _HEDGE_SHARE = 0.2
 """Share of first messages that name something left out, where one item is wanted and something was left out."""
-_HEDGED = frozenset((*ATTRIBUTES, "brand", "price", "rating", "ship_days"))
+_HEDGED = frozenset(OF_GOODS) - {"quantity", "variant"}
 
 
 def said_at_first(intent: Intent[Any]) -> set[Slot]:
@@ -29,7 +28,7 @@ def said_at_first(intent: Intent[Any]) -> set[Slot]:
 def possible(intent: Intent[Any], kinds: Collection[str]) -> frozenset[str]:
     """Return what questions in this intent may be for: its kinds of facts, and attributes where something is chosen."""
     is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
-    return frozenset({*kinds, *(_OF_GOODS if is_choosing else ())})
+    return frozenset({*kinds, *(OF_GOODS if is_choosing else ())})
 
 
 def hedged(intent: Intent[Any], said: Collection[Slot]) -> tuple[str, ...]:

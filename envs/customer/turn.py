@@ -57,6 +57,12 @@ class Left(NamedTuple):
     if_excused: int
     """If it is the customer's own doing."""
 
+    @classmethod
+    def after(cls, turns: int, customer_caused: int, t_max: int) -> Left:
+        """Return what is left of a budget after one turn more than ``turns``, so many of which the customer caused."""
+        own, in_all = t_max - (turns - customer_caused), 2 * t_max - turns - 1
+        return cls(min(own - 1, in_all), min(own, in_all))
+
 
 class Reply(NamedTuple):
     """What the customer answers; no acts means silence."""

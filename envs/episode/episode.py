@@ -293,7 +293,7 @@ class Episode:
         room = self.axes.b_tool - self._open.calls
         parts = tuple(batches(action.calls, room, self.axes.b_tool))
         for number, batch in enumerate(parts):
-            if number and (ended := self._close("", None)):
+            if number and (ended := self._close("", None, goes_on=True)):
                 return self._finish(ended, results)
             results += self._execute(batch)
             if not (is_final and number == len(parts) - 1):
@@ -333,7 +333,7 @@ class Episode:
         except DomainError as refusal:
             return result_of(call, error=str(refusal), code=refusal.code)
 
-    def _close(self, message: str, answer: Answer | None) -> Termination | None:
+    def _close(self, message: str, answer: Answer | None, *, goes_on: bool = False) -> Termination | None:
         """Close the open turn and let the customer react; return why the episode ends, None if it goes on."""
         world, turn, talk = self.world, self._open, self.conversation
         stockouts = len(world.stockouts_seen)
@@ -347,7 +347,9 @@ class Episode:
             understood=self._understood,
         )
         heard = talk.hear(closed)
-        change = talk.settles_for(heard) or talk.revises(closed, heard, self._left())
+        left = Left.after(self.turns, self.customer_caused, self.t_max)
+        # Nobody changes their mind in the middle of an action: the rest of it was written before it could be heard.
+        change = talk.settles_for(heard) or (None if goes_on else talk.revises(closed, heard, left))
         if change is not None:
             self.intent.apply(change)
         reply = talk.reply(closed, heard, change)
@@ -359,11 +361,6 @@ class Episode:
         if reply.leaves:
             return Termination.CUSTOMER_LEFT
         return Termination.TURN_BUDGET if self.turns_left <= 0 else None
-
-    def _left(self) -> Left:
-        """Return how many turns are left after the open one."""
-        in_all = 2 * self.t_max - self.turns - 1
-        return Left(self.turns_left - 1, min(self.t_max - (self.turns - self.customer_caused), in_all))
 
     def _finish(self, termination: Termination, results: list[ToolResult], reason: str | None = None) -> Observation:
         self.done = True

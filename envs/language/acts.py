@@ -41,7 +41,7 @@ class ActKind(StrEnum):
     STOCKOUT_FALLBACK = "stockout_fallback"
     """When a wanted thing is reported sold out: say what to take instead, or to leave it out."""
     CLARIFY = "clarify"
-    """Ask which of the mentioned things, or of the named topics, is meant; without either, what a question is for."""
+    """Ask which of several things, or of the named topics, is meant."""
     STILL_THERE = "still_there"
     """When a thing is wrongly reported sold out: say that it is still in stock."""
     SWITCH = "switch"

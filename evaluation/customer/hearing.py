@@ -21,6 +21,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from ecom_rlve.envs.customer.answers import MOST_FACTS
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import ActKind
@@ -109,7 +110,8 @@ def topic_of(slot: Slot) -> str:
 def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
     """Ask one question; return ``told``, ``denied`` or ``other`` for each topic that this customer has in mind.
 
-    A customer who asks which of several topics is meant ("the size or the capacity?") is told which, once.
+    What comes after the third fact of one turn counts as not asked. A customer who asks which of several topics is
+    meant ("the size or the capacity?") is told which, once.
     """
     episode = Episode(shop, place.spec, "hearing")
     subject, before = episode.intent.subjects[place.item], set(episode.customer.said)
@@ -123,12 +125,13 @@ def outcomes(shop: Shop, place: Place, line: Line) -> dict[str, str]:
         told |= {topic_of(slot), slot.fact.constraint.attribute}
     denied = {name for act in episode.acts if act.kind in _DENIALS for name in act.attributes}
     subjects = episode.intent.subjects
+    is_full = len(episode.customer.said - before) >= MOST_FACTS and bool(told.intersection(line.topics))
     about = {place.item, *(item for item, subject in enumerate(subjects) if subject.is_whole)}
     in_mind = {topic_of(slot) for slot in episode.intent.slots if slot not in before and slot.item in about}
     return {
         topic: "told" if topic in told else "denied" if topic in denied else "other"
         for topic in line.topics
-        if topic in in_mind
+        if topic in in_mind and (topic in told or not is_full)
     }
 
 

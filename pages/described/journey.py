@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from describing import ORDERS, SEARCHED, TURNS, Counts, Described, Row, axis_row
+from describing import CHANGES, ORDERS, SEARCHED, TURNS, Counts, Described, Row, axis_row
 from reward_sums import Sum, short
 
 from ecom_rlve.envs.difficulty import AXES
@@ -16,7 +16,13 @@ from ecom_rlve.envs.tasks.journey.environment import intents_at
 def _counts(played: Episode) -> Counts:
     intents = played.scenario.intents
     switched = sum(intent.is_interrupted for intent in intents)
-    return {"intents": (len(intents), 1), "switched": (switched, len(intents))}
+    revisable = [intent for intent in intents if "p_switch" in intent.errand.about.axes]
+    changed = sum(intent.revision is not None for intent in revisable)
+    return {
+        "intents": (len(intents), 1),
+        "switched": (switched, len(intents)),
+        "changed": (changed, len(revisable)),
+    }
 
 
 def _reward(played: Episode, _answer: dict[str, Any]) -> Sum:
@@ -38,6 +44,7 @@ DESCRIBED = Described(
             lambda a: a.t_max * intents_at(a.d),
         ),
         axis_row("switched", "errands interrupted by the next", "p_switch"),
+        CHANGES,
         ORDERS,
         Row("intents", "errands", "min(5, 2+⌊d/4⌋)", lambda a: intents_at(a.d)),
     ),

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import nan
 from typing import Any
 
-from describing import ASKED_FOR, CONSTRAINTS, SEARCHED, Counts, Described
+from describing import ASKED_FOR, CHANGES, CONSTRAINTS, SEARCHED, Counts, Described, Row
 from reward_sums import Sum, ndcg_sum, short
 
-from ecom_rlve.catalog.constraints import is_satisfied
+from ecom_rlve.catalog.constraints import Op, is_satisfied
 from ecom_rlve.envs.episode.episode import Episode
 
 
 def _counts(played: Episode) -> Counts:
     intent = played.intent
-    return {"constraints": (len(intent.goal.constraints), 1), "asked for": (intent.world.axes.k_rec, 1)}
+    constraints = intent.goal.constraints
+    forms = [sum(each.op is op for each in constraints) for op in (Op.BETWEEN, Op.NONE_OF)]
+    return {
+        "constraints": (len(constraints), 1),
+        "asked for": (intent.world.axes.k_rec, 1),
+        "changed": (intent.revision is not None, 1),
+        "ranges": (forms[0], len(constraints)),
+        "exclusions": (forms[1], len(constraints)),
+    }
 
 
 def _reward(played: Episode, answer: dict[str, Any]) -> Sum:
@@ -30,4 +39,17 @@ def _reward(played: Episode, answer: dict[str, Any]) -> Sum:
     return text, total
 
 
-DESCRIBED = Described("PD", (CONSTRAINTS, *SEARCHED, ASKED_FOR), _counts, _reward, difficulty=2)
+DESCRIBED = Described(
+    "PD",
+    (
+        CONSTRAINTS,
+        *SEARCHED,
+        CHANGES,
+        ASKED_FOR,
+        Row("ranges", "wishes that are ranges", "", lambda _: nan),
+        Row("exclusions", "wishes that are exclusions", "", lambda _: nan),
+    ),
+    _counts,
+    _reward,
+    difficulty=2,
+)

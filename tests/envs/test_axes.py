@@ -113,8 +113,9 @@ def noise(episode: Episode) -> float:
 
 
 def switches(episode: Episode) -> float:
-    """Errands that the customer will interrupt."""
-    return float(sum(intent.is_interrupted for intent in episode.scenario.intents))
+    """Errands that the customer will interrupt, and those in which they will change their mind."""
+    intents = episode.scenario.intents
+    return float(sum(intent.is_interrupted + (intent.revision is not None) for intent in intents))
 
 
 def depth(episode: Episode) -> float:

@@ -12,6 +12,9 @@ Worst case of an ideal agent (SPEC §2.3), L being the slots that were left out 
   looked for costs a reworded search.
 - *Selling out.* One turn in which it is noticed, which the customer has caused; in CART one more to tell of it, excused
   as well. What takes its place may cost another search.
+- *Changing their mind.* The turn is the customer's. What follows is what it would be without it: at most the searches
+  of PD and the answer (3 turns), in CART what is still to be found, read and put into the cart (3 turns). Where fewer
+  turns are left, nobody does.
 - *Acting.* CART reads variants and adds: 2 turns. RETURN checks, then initiates and answers: 2 turns. All others: 1.
   With B = 2 its list leaves one line, which is checked unread: 1 + 2 turns, one of T_max(0) is to spare.
 
@@ -32,7 +35,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
-from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied
+from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, ends, words
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent, Stockout
 from ecom_rlve.envs.goal import Slot
@@ -42,6 +45,8 @@ from ecom_rlve.envs.parts.stockout import ShelfStockout
 from ecom_rlve.envs.policy.conditions import CONDITIONS
 from ecom_rlve.envs.registry import COLLECTIONS, environments
 from ecom_rlve.envs.tasks.bundle.needs import acceptable
+from ecom_rlve.envs.tasks.cart.filling import calls_to_fill
+from ecom_rlve.envs.tasks.product_discovery.forms import filtered
 from ecom_rlve.envs.world.eligibility import EXCHANGE
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import MAX_DIFFICULTY, Style
@@ -54,6 +59,8 @@ SOUGHT = sorted(COLLECTIONS["C8"])
 """Environments in which the agent below knows how to look for what is meant."""
 CHOOSING = ("BUNDLE", "CART", "PD", "SUB")
 """Environments in which products have to be found by what is said of them."""
+REVISED = ("CART", "PD")
+"""Environments in which customers change their mind."""
 _MOST_STEPS = 1000
 _MOST_ALTERNATIVES = 3
 """Wishes for "A or B" that a search splits into one search for A and one for B."""
@@ -87,19 +94,22 @@ def call(name: str, **args: Any) -> Call:
 def filters_of(constraints: Sequence[Constraint]) -> list[dict[str, Any]]:
     """Return the filters of the searches that together find what meets the constraints: one for each alternative."""
     choices: list[list[dict[str, Any]]] = []
-    for each in constraints:
+    for each in filtered(constraints):
         name, value = each.attribute, each.value
-        if isinstance(value, tuple):
+        if each.op is Op.BETWEEN:
+            least, most = ends(each)
+            choices.append([{f"{name}_min": least / 100, f"{name}_max": most / 100}])
+        elif isinstance(value, tuple):
             choices.append([{name: word} for word in value])
         elif isinstance(value, str):
             choices.append([{name: value}])
         else:
             amount = value / 100 if name == "price" else value
-            ends = {Op.AT_MOST: ["max"], Op.AT_LEAST: ["min"]}.get(each.op, ["min", "max"])
+            sides = {Op.AT_MOST: ["max"], Op.AT_LEAST: ["min"]}.get(each.op, ["min", "max"])
             natural = ATTRIBUTES[name].better if name in ATTRIBUTES else None
             if natural is not None:
-                ends = ["min" if natural == "at_least" else "max"]
-            choices.append([{f"{name}_{end}": amount for end in ends}])
+                sides = ["min" if natural == "at_least" else "max"]
+            choices.append([{f"{name}_{side}": amount for side in sides}])
     return [{key: value for part in chosen for key, value in part.items()} for chosen in product(*choices)]
 
 
@@ -117,16 +127,16 @@ def fewest_pages(shop: Shop, category: str, constraints: Sequence[Constraint]) -
     exact = [each for each in constraints if each.op is not Op.ANY_OF]
     rows = all_satisfied(
         shop.catalog,
-        [each for each in exact if each.op is not Op.EQ or isinstance(each.value, str)],
+        [each for each in filtered(exact) if each.op is not Op.EQ or isinstance(each.value, str)],
         shop.catalog.rows_of_category(category),
     )
     choices: list[tuple[int, int, tuple[Constraint, ...]]] = []
     for size in range(min(len(either), _MOST_ALTERNATIVES) + 1):
         for chosen in combinations(either, size):
             pages = 0
-            for values in product(*(each.value for each in chosen if isinstance(each.value, tuple))):
-                words = [Constraint(each.attribute, Op.EQ, word) for each, word in zip(chosen, values, strict=True)]
-                pages += max(1, -(-len(all_satisfied(shop.catalog, words, rows)) // PAGE))
+            for values in product(*map(words, chosen)):
+                exactly = [Constraint(each.attribute, Op.EQ, word) for each, word in zip(chosen, values, strict=True)]
+                pages += max(1, -(-len(all_satisfied(shop.catalog, exactly, rows)) // PAGE))
             choices.append((pages, len(choices), chosen))
     return filters_of([*exact, *min(choices)[2]])
 
@@ -252,7 +262,9 @@ class Errand:
         if not self._has_seen_enough():
             priority = next(slot.fact.constraint.value for slot in intent.slots if slot.name == "priority")
             name = next((name for name in SORTS if LABELS[name] == priority), "")
-            yield ("all",), self._pages(0, self._said(0, ["priority"]), SORTS.get(name, "relevance"))
+            said = self._said(0, ["priority"])
+            # Who changes their mind is searched for anew.
+            yield ("all", *said), self._pages(0, said, SORTS.get(name, "relevance"))
 
     def _of_sub(self) -> Iterator[Plan]:
         intent = self.intent
@@ -412,17 +424,12 @@ class Errand:
         gone = intent.goal.items[missing] if missing is not None else None
         if gone is not None and world.stockouts_seen & {gone.row, gone.variant.id if gone.variant else -1}:
             return {"assistant_message": f"{world.shop.catalog.ids[gone.row]} is sold out. What instead?"}
-        held = {line.row for line in world.cart}
-        adds = []
-        for item in intent.goal.items:
-            if item is not None and item.row not in held:
-                assert item.row in world.shown, "no search by what was said shows it"
-                variant = {} if item.variant is None else {"variant_id": item.variant.id}
-                product_id = world.shop.catalog.ids[item.row]
-                adds.append(call("cart_add", product_id=product_id, quantity=item.quantity, **variant))
-        if not adds:
+        items = [item for item in intent.goal.items if item is not None]
+        assert all(item.row in world.shown for item in items), "no search by what was said shows it"
+        calls = list(calls_to_fill(world, items))
+        if not calls:
             return {"answer": {"done": True}}
-        return {"tool_calls": adds[: 1 if self._style == "tool" else world.axes.b_tool]} | (
+        return {"tool_calls": calls[: 1 if self._style == "tool" else world.axes.b_tool]} | (
             {"end_turn": False} if self._style == "tool" else {}
         )
 
@@ -467,12 +474,12 @@ def played(shop: Shop, spec: EpisodeSpec) -> Need:
     return need
 
 
-def check(shop: Shop, env_id: str, seeds: range) -> None:
+def check(shop: Shop, env_id: str, seeds: range, axes: tuple[tuple[str, float], ...] = ()) -> None:
     """Play every difficulty in both styles, and print the worst margins."""
     needs: defaultdict[tuple[int, Style], list[Need]] = defaultdict(list)
     for d in range(min(MAX_DIFFICULTY, environments()[env_id].max_difficulty(shop)) + 1):
         for style in STYLES:
-            needs[d, style] = [played(shop, EpisodeSpec(env_id, d, seed, style=style)) for seed in seeds]
+            needs[d, style] = [played(shop, EpisodeSpec(env_id, d, seed, style=style, axes=axes)) for seed in seeds]
     own = min((need.t_max - need.own, cell, need) for cell, some in needs.items() for need in some)
     total = min((2 * need.t_max - need.total, cell, need) for cell, some in needs.items() for need in some)
     print(
@@ -490,6 +497,17 @@ def test_every_difficulty_is_feasible(wide_shop: Shop, env_id: str) -> None:
 @pytest.mark.parametrize("env_id", SOUGHT)
 def test_every_difficulty_is_feasible_on_many_seeds(wide_shop: Shop, env_id: str) -> None:
     check(wide_shop, env_id, range(100, 150))
+
+
+@pytest.mark.parametrize("env_id", REVISED)
+def test_every_difficulty_is_feasible_where_everyone_changes_their_mind(wide_shop: Shop, env_id: str) -> None:
+    check(wide_shop, env_id, range(3), (("p_switch", 1.0),))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env_id", REVISED)
+def test_every_difficulty_is_feasible_where_everyone_does_on_many_seeds(big_shop: Shop, env_id: str) -> None:
+    check(big_shop, env_id, range(100, 130), (("p_switch", 1.0),))
 
 
 @pytest.mark.parametrize("env_id", CHOOSING)

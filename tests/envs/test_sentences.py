@@ -28,7 +28,7 @@ from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_f
 READABLE = ("BUNDLE", "CART", "PD", "POLICY", "RETURN", "STATUS", "SUB")
 SEEDS = 10
 """At each difficulty from 0 to 12."""
-QUIET = (("p_noise", 0.0), ("p_oos", 0.0), ("t_max", 60.0))
+QUIET = (("p_noise", 0.0), ("p_oos", 0.0), ("p_switch", 0.0), ("t_max", 60.0))
 _QUESTIONS = 40
 """More than a customer leaves out."""
 _COUNTS = frozenset(("one", "1", "a single"))
@@ -42,7 +42,10 @@ Value = str | float | tuple[str, ...] | tuple[float, float]
 
 def holds_value(text: str, fact: Fact) -> bool:
     """Tell whether a text spells the value of a fact, as whole words and numbers."""
-    options = spellings(fact) if fact.slot != "need" else (str(fact.constraint.value),)
+    options = (str(fact.constraint.value),) if fact.slot == "need" else spellings(fact)
+    if fact.constraint.attribute == "items_ordered":
+        # "The order with the lamp" tells that there was a lamp in it.
+        options = tuple(re.sub(r"^an? ", "", each) for each in options)
     return any(
         re.search(rf"(?<![\w$.]){re.escape(each.casefold())}(?!\w|\.\d)", text.casefold()) is not None
         for each in options
@@ -85,6 +88,8 @@ def check_message(text: str, new: set[Slot], episode: Episode) -> int:
 def question_about(slot: Slot, intent: Intent[Any]) -> str:
     """Return a question that names a slot by its label."""
     label = slot.fact.kind.label if slot.fact.kind else LABELS[slot.fact.constraint.attribute]
+    # Its label is only how the fact is told in a list.
+    label = "replacement" if slot.name == "replacement" else label
     return f"Which {label} for the {intent.subjects[slot.item].singular}?"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from itertools import pairwise
 
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|\$")
@@ -23,10 +24,16 @@ def features(folded: str) -> set[str]:
     words = _WORD.findall(_NUMBER.sub("0", folded))
     found = set(words)
     for word in words:
-        if len(word) >= _LEAST:
-            marked = f"<{word}>"
-            found.update(f"#{marked[at : at + size]}" for size in _PIECES for at in range(len(marked) - size + 1))
+        found.update(_pieces(word))
     bounded = ["^", *words, "$"]
     found.update(f"{one} {other}" for one, other in pairwise(bounded))
     found.update(f"{one} _ {other}" for one, other in zip(words, words[2:], strict=False))
     return found
+
+
+@lru_cache(maxsize=4096)
+def _pieces(word: str) -> tuple[str, ...]:
+    if len(word) < _LEAST:
+        return ()
+    marked = f"<{word}>"
+    return tuple(f"#{marked[at : at + size]}" for size in _PIECES for at in range(len(marked) - size + 1))

@@ -30,7 +30,9 @@ _QUESTION_STARTS = frozenset(
 )
 _DOUBT = SCALE // 2
 """So far ahead may be that it asks for nothing, of what is worded as a question."""
-_STATEMENT_LEAD = SCALE // 3
+_LEAD_IN = 5
+"""Words of a part that only says what a question is about: "regarding the lamp: …"."""
+_STATEMENT_LEAD = 2 * SCALE // 3
 """So likely must be that a statement asks for something."""
 _REPORT = re.compile(
     r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague)"
@@ -81,9 +83,10 @@ def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Colle
     rivals = topics.possible.union(named)
     top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
     best = None
+    is_known = any(classifier().speller.knows(word) for word in words)
     for is_said in (False, True):
         names = topics.names(item, is_said=is_said)
-        near = [name for name in scores if name in names and scores[name] >= top - _NEAR]
+        near = [name for name in scores if is_known and name in names and scores[name] >= top - _NEAR]
         best = best or max(near, key=scores.__getitem__, default=None)
     is_sure = best is not None and scores[best] >= top and scores[best] > scores[nothing] + _SURE
     return Verdict(best, is_sure, scores, nothing, top)
@@ -106,6 +109,8 @@ def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Ev
         if best is None or found.lead((UNKNOWABLE,)) < (_SURE if best not in may_be else 0):
             return part.events
     elif not named:
+        if not is_whole and len(part.words) <= _LEAD_IN and part.events and part.words[0] not in _QUESTION_STARTS:
+            return part.events
         if best is None or not (found.is_sure or _is_likely(part, found, is_whole=is_whole)):
             return part.events
     elif not _is_overruled(named, sets, found, item, topics):
@@ -143,9 +148,9 @@ def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int 
 def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
     """Return a named set with the likeliest topic in mind first."""
     in_mind = [name for name in event.topics if name in names]
-    if not (event.is_vague and in_mind):
+    if not in_mind:
         return event
-    name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
+    name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE)) if event.is_vague else in_mind[0]
     return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
 
 
@@ -177,7 +182,7 @@ def asks(whole: Part, item: int | None, topics: Topics) -> bool:
     if not words or _INJECTION.search(words) or _REPORT.search(words):
         return False
     found = verdict(whole.words, item, topics)
-    if found.best is None:
+    if found.best not in topics.names(item, is_said=False):
         return False
     return classifier().asks(words) > _STATEMENT_LEAD and found.top > max(
         found.scores[name] for name in NO_TOPICS if name != STATEMENT

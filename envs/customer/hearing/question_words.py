@@ -142,7 +142,7 @@ COMMON_WORDS: frozenset[str] = frozenset(
     prefer preferred product products put question ready really right same say see select shall should show so some
     something specific still sure take tell than thank thanks that the their them then there these they thing things
     think this those to today together too two try type until up us use very want wanted was way we well were what
-    when where which while who why will wish with within without wondering would yes yet you your yours
+    former latter when where which while who why will wish with within without wondering would yes yet you your yours
     """.split()
 )
 """Words that are never read as a value on their own, whatever the catalog's vocabulary holds."""

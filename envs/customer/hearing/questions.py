@@ -65,6 +65,11 @@ Events = list[Event]
 Names = tuple[str, ...]
 Group = tuple[list[Names], tuple[int, ...]]
 
+_LONGEST_OFFER = 8
+"""Words of a sentence that may take up an offer; a longer one is about something else."""
+_ALL_OFFERED = frozenset(("both", "all", "either", "each", "everything"))
+_PLACES = {"first": 0, "former": 0, "second": 1, "latter": 1, "third": 2, "last": -1}
+
 
 def is_question(sentence: str) -> bool:
     """Tell whether a casefolded sentence is worded as a question, with or without a question mark.
@@ -184,3 +189,21 @@ def _groups(clause: Events) -> list[Group]:
         before = groups[-2]
         groups[-1] = (attributes or before[0], items or before[1])
     return groups
+
+
+def taken_up(tokens: Sequence[str], named: Events, offered: Sequence[Question]) -> list[Question]:
+    """Return the questions of an offer that a sentence takes up; none if it is about something else.
+
+    ``named``: what its words name.
+    """
+    if not offered or len(tokens) > _LONGEST_OFFER:
+        return []
+    by_name = [
+        question for question in offered if any(question.topics[0] in event.topics[:1] for event in named if event.name)
+    ]
+    if by_name:
+        return by_name
+    if not _ALL_OFFERED.isdisjoint(tokens):
+        return list(offered)
+    places = dict.fromkeys(_PLACES[token] for token in tokens if token in _PLACES)
+    return [offered[place] for place in places if place < len(offered)]

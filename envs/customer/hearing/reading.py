@@ -17,8 +17,7 @@ from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, c
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
 from ecom_rlve.envs.customer.hearing.meaning import Verdict, asks, choice, joined, meant, resolved, torn, verdict
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
-from ecom_rlve.envs.customer.hearing.offers import taken_up
-from ecom_rlve.envs.customer.hearing.questions import Events, questions_in
+from ecom_rlve.envs.customer.hearing.questions import Events, questions_in, taken_up
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
 
@@ -110,7 +109,7 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     count = len(topics.items)
     return Reading(
         is_question=notes.is_question,
-        questions=tuple(dict.fromkeys(notes.questions)),
+        questions=_distinct(notes.questions),
         unknowable=tuple(dict.fromkeys(notes.unknowable)),
         items=tuple(dict.fromkeys(item for item in notes.items if item < count)),
         sold_out=tuple(dict.fromkeys(notes.sold_out)),
@@ -119,6 +118,14 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
         is_open=notes.is_open,
         is_unread=notes.is_unread,
     )
+
+
+def _distinct(questions: Sequence[Question]) -> tuple[Question, ...]:
+    """Return the questions without those that ask for the same again."""
+    found: dict[tuple[int | None, str], Question] = {}
+    for question in questions:
+        found.setdefault((question.item, question.topics[0]), question)
+    return tuple(found.values())
 
 
 def _note_sentence(sentence: str, nouns: Nouns, kept: _Kept, topics: Topics, notes: _Notes, *, is_asked: bool) -> None:
@@ -157,6 +164,10 @@ def _note_clauses(
         notes.is_question = True
         notes.questions += taken
         return
+    if notes.claims and not any(event.name for event in whole.events):
+        # What they want instead of what has sold out is no question of its own.
+        notes.is_question |= is_asked
+        return
     if not is_asked and not asks(whole, item, topics):
         notes.before = whole
         return
@@ -165,7 +176,7 @@ def _note_clauses(
     if topics.in_mind and _ALL.search(sentence):
         notes.is_question = notes.is_open = True
         return
-    is_plain = not (_ELSE.search(sentence) or says_done(sentence) or notes.claims)
+    is_plain = not (_ELSE.search(sentence) or says_done(sentence))
     found = _meant(clauses, whole, before, item, topics, is_plain=is_plain) if topics.in_mind else _events(clauses)
     questions = [_about(question, item, topics) for question in questions_in(found)]
     if not is_asked:

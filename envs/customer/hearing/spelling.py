@@ -55,6 +55,10 @@ class Speller:
         """
         return _WORD.sub(lambda match: self.word(match[0], kept), text)
 
+    def knows(self, word: str) -> bool:
+        """Tell whether a word is one of the corpus."""
+        return word in self._known
+
     def word(self, word: str, kept: Container[str]) -> str:
         """Return one casefolded word as it was meant."""
         if word in self._known or word in kept:

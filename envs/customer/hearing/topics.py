@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES, Phrases
@@ -63,12 +64,7 @@ class Topics:
 
     def names(self, item: int | None, *, is_said: bool | None = None) -> frozenset[str]:
         """Return the names of what is in mind about an item; None: about any. ``is_said``: only of that kind."""
-        return frozenset(
-            name
-            for each in self.in_mind
-            if is_about(each.item, item, self.whole) and is_said in (None, each.is_said)
-            for name in each.names
-        )
+        return _names(self.in_mind, self.whole, item, is_said)
 
     def holds_unsaid(self, item: int | None, topics: Collection[str]) -> bool:
         """Tell whether something unsaid about the item is among the topics."""
@@ -77,6 +73,18 @@ class Topics:
     def holds(self, item: int | None, topics: Collection[str]) -> bool:
         """Tell whether anything about the item is among the topics."""
         return not self.names(item).isdisjoint(topics)
+
+
+@lru_cache(maxsize=256)
+def _names(
+    in_mind: tuple[InMind, ...], whole: frozenset[int], item: int | None, is_said: bool | None
+) -> frozenset[str]:
+    return frozenset(
+        name
+        for each in in_mind
+        if is_about(each.item, item, whole) and is_said in (None, each.is_said)
+        for name in each.names
+    )
 
 
 def is_about(of: int | None, item: int | None, whole: Collection[int] = ()) -> bool:

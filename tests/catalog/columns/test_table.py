@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ecom_rlve.catalog.attributes import DISCRETE, NUMERIC
 from ecom_rlve.catalog.columns.table import Catalog, Postings, Texts
-from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, is_satisfied, satisfied
+from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, is_satisfied, satisfied, words
 from ecom_rlve.catalog.errors import CatalogError, UnknownAttributeError, UnknownProductError
 from ecom_rlve.catalog.product import Category, Product
 
@@ -94,8 +94,7 @@ def meets(product: Product, constraint: Constraint) -> bool:
     if value is None:
         return False
     if constraint.op is Op.ANY_OF:
-        assert isinstance(wanted, tuple)
-        return value.casefold() in {word.casefold() for word in wanted}
+        return value.casefold() in {word.casefold() for word in words(constraint)}
     if constraint.op is Op.AT_LEAST:
         return bool(value >= wanted)
     if constraint.attribute == "price" and product.price_is_floor:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.catalog.constraints import Op, all_satisfied, is_satisfied
+from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, ends, is_satisfied, words
 from ecom_rlve.envs.language.phrases import spellings
 from ecom_rlve.envs.parts import constraints as constraint_drawing
 from ecom_rlve.envs.parts.constraints import (
@@ -130,3 +130,60 @@ def test_a_scan_before_the_distances_changes_nothing(shop: Shop, few: int, monke
     expected = drawn()
     monkeypatch.setattr(constraint_drawing, "_FEW", few)
     assert drawn() == expected
+
+
+def test_exclusions_and_ranges_widen_until_enough_meet_them(shop: Shop) -> None:
+    """Ranges grow on the side on which a product lies, exclusions lose words and keep one."""
+    catalog, lost, grown = shop.catalog, 0, 0
+    for seed in range(200):
+        rng = stream(seed, "widening forms")
+        target = int(rng.integers(catalog.size))
+        aisle = shop.aisle(catalog.category_of(target).name)
+        stated = [each for each in _in_forms(shop, target, rng) if each is not None]
+        before = all_satisfied(catalog, stated, aisle.rows)
+        wider, places = widened(aisle, stated, np.ones(len(aisle), dtype=np.bool_), 12)
+        fitting = aisle.rows[places]
+        assert np.isin(before, fitting).all()
+        assert fitting.tolist() == all_satisfied(catalog, wider, aisle.rows).tolist()
+        for old, new in zip(stated, wider, strict=True):
+            assert (old.attribute, old.op) == (new.attribute, new.op)
+            if old.op is Op.NONE_OF:
+                assert len(words(new)) >= 1
+                assert set(words(new)) <= set(words(old))
+                lost += len(words(new)) < len(words(old))
+            else:
+                (low, high), (lower, higher) = ends(old), ends(new)
+                assert lower <= low <= high <= higher
+                grown += (lower, higher) != (low, high)
+        assert len(before) < 12 or list(wider) == stated
+    assert min(lost, grown) > 5
+
+
+def _in_forms(shop: Shop, target: int, rng: np.random.Generator) -> list[Constraint | None]:
+    """Return an exclusion of two words and a narrow range, which a product meets; None for what it does not have."""
+    catalog = shop.catalog
+    made: list[Constraint | None] = []
+    for name in ("color", "material", "weight", "length"):
+        value, aisle = catalog.value(target, name), shop.aisle(catalog.category_of(target).name)
+        column = aisle.column(name)
+        if isinstance(value, str) and column.vocabulary is not None:
+            codes = np.unique(column.values[:])
+            others = [column.vocabulary[code] for code in codes.tolist() if code >= 0]
+            others = [word for word in others if word != value]
+            chosen = [others[at] for at in rng.permutation(len(others))[:2].tolist()]
+            made.append(Constraint(name, Op.NONE_OF, tuple(sorted(chosen))) if chosen else None)
+        elif isinstance(value, float):
+            made.append(Constraint(name, Op.BETWEEN, (value, value)))
+    return made
+
+
+def test_the_last_word_stays_excluded(shop: Shop) -> None:
+    aisle = shop.aisle(next(kind.name for kind in shop.catalog.categories if shop.aisle(kind.name)))
+    column = aisle.column("brand")
+    assert column.vocabulary is not None
+    word = column.vocabulary[int(column.values[:].max())]
+    (kept,), places = widened(
+        aisle, [Constraint("brand", Op.NONE_OF, (word,))], np.ones(len(aisle), dtype=np.bool_), len(aisle)
+    )
+    assert words(kept) == (word,)
+    assert len(places) < len(aisle)

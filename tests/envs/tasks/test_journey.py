@@ -14,6 +14,7 @@ from ecom_rlve.envs.customer.conversation import Begun, Conversation
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.errand import Intent
+from ecom_rlve.envs.language.acts import ActKind
 from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.tasks.cart.goal import CartGoal
@@ -23,7 +24,7 @@ from ecom_rlve.envs.world.eligibility import eligibility
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agent import Action, one_at_a_time
 from ecom_rlve.evaluation.agents import policies_of
-from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Style, Termination
+from ecom_rlve.models import MAX_DIFFICULTY, EpisodeResult, Observation, Style, Termination
 
 JOURNEY = environment("JOURNEY")
 POLICIES = policies_of("JOURNEY", {name: each.about.info(MAX_DIFFICULTY) for name, each in environments().items()})
@@ -306,7 +307,7 @@ def test_closed_errands_keep_their_scores_when_the_turns_are_used_up(store: Shop
 
 
 def test_who_does_nothing_loses_every_errand(store: Shop) -> None:
-    episode = start(store, 4)
+    episode = start(store, 4, p_switch=0.0)
     while not episode.done:
         episode.step({})
     assert (ended(episode).r_task, ended(episode).correct_share) == (-1.0, 0.0)
@@ -402,8 +403,20 @@ def test_the_customer_interrupts_as_often_as_stated(store: Shop) -> None:
 
 
 def test_switches_move_nothing_else(store: Shop) -> None:
-    for seed in range(SEEDS):
-        assert start(store, 6, seed, p_switch=0.0).goal_json() == start(store, 6, seed, p_switch=1.0).goal_json()
+    """Only the wishes of PD are drawn with what the customer will want instead, and may be others."""
+    compared = 0
+    for seed in range(3 * SEEDS):
+        quiet, moved = start(store, 6, seed, p_switch=0.0), start(store, 6, seed, p_switch=1.0)
+        if "PD" not in ids_of(quiet):
+            compared += 1
+            assert quiet.goal_json() == moved.goal_json()
+    assert compared >= 5
+
+
+def interrupted(episode: Episode) -> Observation:
+    """Ask until the customer turns to the next errand: they do not in the reply in which they change their mind."""
+    seen = episode.step(_MANY_QUESTIONS)
+    return episode.step(_MANY_QUESTIONS) if any(act.kind is ActKind.REVISE for act in episode.acts) else seen
 
 
 @pytest.mark.parametrize("d", [0, 4, 8])
@@ -413,7 +426,7 @@ def test_an_interrupted_errand_is_come_back_to(store: Shop, d: int) -> None:
         talk, count = talk_of(episode), intents_at(d)
         left = episode.turns_left
         for begun in range(1, count):
-            seen = episode.step(_MANY_QUESTIONS)
+            seen = interrupted(episode)
             assert len(talk.begun) == begun + 1, seen.user_message
             assert all(each.verdict is None for each in talk.begun)
             assert seen.turns_left == left
@@ -427,7 +440,7 @@ def test_an_interrupted_errand_is_come_back_to(store: Shop, d: int) -> None:
 def test_the_customer_says_what_they_come_back_to(store: Shop) -> None:
     for seed in range(SEEDS):
         episode = start(store, 0, seed, p_switch=1.0, p_noise=0.0)
-        episode.step(_MANY_QUESTIONS)
+        interrupted(episode)
         first, second = talk_of(episode).begun
         message = ""
         while second.verdict is None:
@@ -604,7 +617,7 @@ def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> No
     met = 0
     for seed in range(60):
         episode = starting_with_seed(store, "CART", 9, seed, p_switch=1.0, p_missing=0.0, p_oos=0.0)
-        if episode is None:
+        if episode is None or episode.intent.revision is None or episode.intent.revision.turn == 1:
             continue
         cart: CartGoal = episode.intent.goal
         world = episode.intent.world
@@ -619,7 +632,7 @@ def test_a_correction_excuses_nothing_though_a_switch_follows(store: Shop) -> No
         assert len(talk_of(episode).begun) == 2
         assert episode.customer_caused == before
         met += 1
-    assert met >= 5
+    assert met >= 3
 
 
 def test_what_was_taken_out_of_the_cart_and_put_in_again_counts(store: Shop) -> None:

@@ -23,7 +23,8 @@ from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import DomainCode, Observation, Termination
 
 Start = Callable[..., Episode]
-OFTEN = {"p_oos": 0.7, "p_missing": 0.0, "p_noise": 0.0, "eps_rank": 0.0, "t_max": 200.0, "b_tool": 6.0, "top_k": 200.0}
+QUIET = {"p_missing": 0.0, "p_noise": 0.0, "p_switch": 0.0, "eps_rank": 0.0}
+OFTEN = {**QUIET, "p_oos": 0.7, "t_max": 200.0, "b_tool": 6.0, "top_k": 200.0}
 SELLING_OUT = ("BUNDLE", "CART", "PD", "SUB")
 LEAVE_OUT_FROM = 6
 """At lower difficulties two items are wanted or one, and none of them is left out."""

@@ -169,3 +169,27 @@ def test_experts_are_a_yardstick(big_shop: Shop, env_id: str, d: int, style: Sty
     """SPEC §11: 0.95 at d = 0 and 0.85 from there on; of 60 episodes, two more may be missed by chance."""
     right = sum(result(big_shop, env_id, "expert", d, seed, style).is_correct for seed in range(60))
     assert right >= (55 if d == 0 else 49)
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("env_id", ["CART", "PD"])
+def test_what_was_said_last_is_what_is_done(store: Shop, env_id: str, style: Style) -> None:
+    """Where everyone changes their mind, the expert does as they say, even of what it has done already."""
+    right = fell = 0
+    for d in (0, 3, 6, 9):
+        for seed in range(8):
+            episode = start(store, env_id, d, seed, style=style, p_switch=1.0)
+            fell += sum(any(act.kind is ActKind.REVISE for act in episode.acts) for _ in steps(episode))
+            right += is_right(episode)
+    assert fell >= 16
+    assert right >= 28
+
+
+def test_a_cart_that_holds_what_was_wanted_before_is_changed(store: Shop) -> None:
+    changed: set[str] = set()
+    for seed in range(40):
+        episode = start(store, "CART", 3, seed, STYLES[seed % 2], p_switch=1.0, p_missing=0.0, p_oos=0.0, t_max=20)
+        names = [call["name"] for action, _ in steps(episode) for call in action.get("tool_calls") or ()]
+        assert is_right(episode)
+        changed.update(names)
+    assert {"cart_set_quantity", "cart_remove"} <= changed

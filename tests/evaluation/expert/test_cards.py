@@ -20,6 +20,13 @@ def fact(attribute: str, op: str, value: Any, unit: str = "") -> SaidFact:
         (fact("brand", "eq", "Acme"), True),
         (fact("brand", "any_of", ["Bolt", "Acme"]), True),
         (fact("brand", "any_of", ["Bolt", "Cord"]), False),
+        (fact("brand", "none_of", ["Bolt", "Acme"]), False),
+        (fact("brand", "none_of", ["Bolt"]), True),
+        (fact("color", "none_of", ["red"]), None),
+        (fact("price", "between", [1999, 2500]), True),
+        (fact("price", "between", [1000, 1998]), False),
+        (fact("weight", "between", [350.0, 350.0]), True),
+        (fact("weight", "between", [351.0, 400.0]), False),
         (fact("price", "eq", 1999), True),
         (fact("price", "at_most", 1998), False),
         (fact("rating", "at_least", 4.2), True),
@@ -37,6 +44,7 @@ def test_the_unknown_meets_nothing_once_all_is_shown() -> None:
     assert unproved(CARD, [red]) == [red]
     assert not contradicts(CARD, [red])
     assert contradicts(CARD, [red], is_whole=True)
+    assert contradicts(CARD, [fact("color", "none_of", ["red"])], is_whole=True)
     assert meets({"product_id": "P"}, fact("brand", "eq", "Acme")) is False
     assert meets({"price_from": 5.0}, fact("price", "at_most", 1000)) is False
 
@@ -44,6 +52,8 @@ def test_the_unknown_meets_nothing_once_all_is_shown() -> None:
 def test_a_shortened_word_may_be_the_one_that_was_said() -> None:
     assert meets({"brand": "Acme Brothers of…"}, fact("brand", "eq", "Acme Brothers of the North")) is None
     assert meets({"brand": "Acme Brothers of…"}, fact("brand", "eq", "Bolt")) is False
+    assert meets({"brand": "Acme Brothers of…"}, fact("brand", "none_of", ["Bolt"])) is True
+    assert meets({"brand": "Acme Brothers of…"}, fact("brand", "none_of", ["Acme Brothers of the North"])) is None
 
 
 def test_filters_say_no_more_than_was_said() -> None:
@@ -59,6 +69,12 @@ def test_filters_say_no_more_than_was_said() -> None:
     filters |= {"weight_max": 350.0, "wattage_min": 40.0}
     assert filters_of(said) == filters
     assert filters_of([fact("price", "at_most", 500)]) == {"price_max": 5.0}
+    assert filters_of([fact("price", "between", [500, 900])]) == {"price_min": 5.0, "price_max": 9.0}
+    assert filters_of([fact("weight", "between", [2.0, 9.0]), fact("capacity", "between", [2.0, 9.0])]) == {
+        "weight_max": 9.0,
+        "capacity_min": 2.0,
+    }
+    assert filters_of([fact("color", "none_of", ["red"])]) == {}
 
 
 def test_cards_that_take_the_place_of_others_need_not_pass() -> None:

@@ -110,10 +110,10 @@ def test_most_questions_that_it_never_saw_are_told_their_fact(big_shop: Shop) ->
     asked = sum(tally.asked for tally in tallies.values())
     assert asked > 2500
     assert sum(tally.told for tally in tallies.values()) / asked >= LEAST_TOLD
-    assert sum(tally.denied for tally in tallies.values()) / asked <= 0.005
+    assert sum(tally.denied for tally in tallies.values()) == 0
 
 
-LEAST_TOLD = 0.82
+LEAST_TOLD = 0.94
 
 
 @pytest.mark.parametrize("question", ["What are you hoping to spend on it?", "How pricey may the {noun} get?"])
