@@ -81,7 +81,8 @@ def check_message(text: str, new: set[Slot], episode: Episode) -> int:
         if slot not in said and slot.fact.kind is None and not holds_value(innocent, slot.fact)
         if slot.name != "quantity" or _COUNTS.isdisjoint(spellings(slot.fact))
     ]
-    assert [slot for slot in unsaid if holds_value(text, slot.fact)] == [], where
+    leaked = [slot for slot in unsaid if holds_value(text, slot.fact)]
+    assert leaked == [], where
     return len(unsaid)
 
 

@@ -9,9 +9,10 @@ import pytest
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, Mention
+from ecom_rlve.envs.language.frames import RELATIVE
 from ecom_rlve.envs.language.noun_phrases import noun_phrase
 from ecom_rlve.envs.language.persona import PERSONAS
-from ecom_rlve.envs.language.speaker import RELATIVE, Speaker
+from ecom_rlve.envs.language.speaker import Speaker
 from ecom_rlve.streams import stream
 
 ROUNDS = 300
