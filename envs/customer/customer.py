@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.customer.answers import MOST_FACTS, Mind, resolved
+from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, resolved
 from ecom_rlve.envs.customer.draft import Draft
+from ecom_rlve.envs.customer.first_message import hedged, said_at_first
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, read
 from ecom_rlve.envs.customer.hearing.topics import InMind, Question, Topics
-from ecom_rlve.envs.customer.outset import hedged, possible, said_at_first
 from ecom_rlve.envs.customer.second_thoughts import SecondThoughts
 from ecom_rlve.envs.customer.stockout_report import About, Report, numbered_products, report_of
 from ecom_rlve.envs.customer.turn import NOTHING_HEARD, NOTHING_UNDERSTOOD, ClosedTurn, Heard, Reply, Understood
@@ -53,7 +53,8 @@ class Customer:
         self._named: Counter[Slot | None] = Counter()
         self._free_asked: set[tuple[int | None, str]] = set()
         self._whole = frozenset(at for at, subject in enumerate(intent.subjects) if subject.is_whole)
-        self._possible = possible(intent, {kind.name for kind in self._kinds})
+        is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
+        self._possible = frozenset({*(kind.name for kind in self._kinds), *(OF_GOODS if is_choosing else ())})
         self._described: set[int] = set()
         """Items that the agent has asked about without naming an attribute."""
         self._told_nothing_left = False
@@ -214,7 +215,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY))
+            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:

@@ -1,4 +1,4 @@
-"""What a reply of the customer is put together from, before they settle what is said."""
+"""A reply in the making."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
 
 @dataclass(slots=True)
 class Draft:
-    """The acts of a reply, and what they amount to."""
+    """The acts so far, and what speaks for and against the agent in them."""
 
     acts: list[Act] = field(default_factory=list)
     told_new: bool = False
@@ -29,5 +29,5 @@ class Draft:
 
     @property
     def excuses_nothing(self) -> bool:
-        """Whether the turn counts in any case: it asked for nothing by name, or something was disapproved of."""
+        """Whether it disapproves of something, or answers a question that named nothing (SPEC §2.3)."""
         return self.named_nothing or any(act.kind in _DISAPPROVING for act in self.acts)

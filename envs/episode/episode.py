@@ -273,8 +273,12 @@ class Episode:
         return {"intents": [{"intent": each.errand.about.id, "goal": each.errand.goal_json(each)} for each in intents]}
 
     def _opening(self, include: tuple[str, ...], disclose: bool) -> Observation:
-        fields: dict[str, Any] = {"env_id": self.environment.about.id, "today": self.world.today.isoformat()}
-        fields |= {"max_turns": self.t_max, "tool_budget": self.axes.b_tool}
+        fields: dict[str, Any] = {
+            "env_id": self.environment.about.id,
+            "today": self.world.today.isoformat(),
+            "max_turns": self.t_max,
+            "tool_budget": self.axes.b_tool,
+        }
         if text := instructions(self.environment, self.axes, self.t_max, self.spec.style, include):
             fields["instructions"] = text
         if "tools" in include:

@@ -1,4 +1,4 @@
-"""What holds for an intent from its beginning: what the first message tells or hints at, and what may be asked for."""
+"""What the first message tells of an intent, and what it leaves out (SPEC §7, Slots)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,6 @@ def said_at_first(intent: Intent[Any]) -> set[Slot]:
     if all(slot.named_by is None for slot in slots):
         return drawn
     return {slot for slot in slots if (slot.named_by or slot) in drawn}
-
-
-def possible(intent: Intent[Any], kinds: Collection[str]) -> frozenset[str]:
-    """Return what questions in this intent may be for: its kinds of facts, and attributes where something is chosen."""
-    is_choosing = any(at not in intent.fixed for at in range(len(intent.subjects)))
-    return frozenset({*kinds, *(OF_GOODS if is_choosing else ())})
 
 
 def hedged(intent: Intent[Any], said: Collection[Slot]) -> tuple[str, ...]:
