@@ -25,8 +25,8 @@ FAST, SLOW, NIGHTLY = 400, 4000, 20_000
 """Episodes."""
 _PARSED = 1000
 """Messages that the grammar parser reads."""
-_ACCEPTED = 0.62
-"""Share of messages that the parser must read; 641 of 1,000 were when this was set."""
+_ACCEPTED = 0.58
+"""Share of messages that the parser must read; 601 of 1,000 were when this was set, of several sentences each."""
 _ARTICLE = re.compile(r"(?<![\w-])([Aa]n?) (\w[\w'-]*)")
 _SPOKEN_LETTERS = re.compile(r"[A-Z](?![a-z'])")
 _VOWEL = re.compile(
