@@ -79,7 +79,7 @@ class Sitting:
 
     def text(self, reply: Reply) -> str:
         """Return a reply in words."""
-        return self.voice.say(reply.acts, self.turn)
+        return self.voice.say(reply.acts, self.turn).text
 
     def add(self, item: WantedItem, *, variant: Variant | None = None, quantity: int | None = None) -> str:
         """Put an item that was shown into the cart, as wanted unless told otherwise; returns the line's id."""
