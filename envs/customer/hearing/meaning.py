@@ -14,9 +14,13 @@ from ecom_rlve.envs.customer.hearing.classifier import CHECK, NO_TOPICS, OPEN, S
 from ecom_rlve.envs.customer.hearing.events import Part
 from ecom_rlve.envs.customer.hearing.questions import Event, Events
 from ecom_rlve.envs.customer.hearing.topics import Question, Topics
+from ecom_rlve.envs.language.phrases import LABELS
 
 _NEAR = 4 * SCALE
 """So far behind the likeliest of all topics may be one in mind that is meant."""
+_FAR = 8 * SCALE
+"""So far ahead of one in mind is another topic of which a part surely is, though this customer has nothing to do with
+it: the order's date, asked of someone who plans a party."""
 _SURE = SCALE
 """So far ahead of all that asks for nothing is what a part surely asks for."""
 _LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
@@ -35,11 +39,12 @@ _LEAD_IN = 5
 _STATEMENT_LEAD = 2 * SCALE // 3
 """So likely must be that a statement asks for something."""
 _REPORT = re.compile(
-    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague)"
+    r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague"
+    r"|account|profile|file|history|order|record|system|screen)"
     r"(?: (?:have|had|has|just|also|already|called|and))*"
     r" (?:said|says|told|wants?|wanted|asked|chose|prefers?|decided)\b"
 )
-"""A statement of what somebody said or wants asks for nothing."""
+"""A statement of what somebody or a record said or wants asks for nothing."""
 _COMPARED = re.compile(
     r"^(?!(?:what|which)(?! of| wins| matters| counts| is more| one| comes))"
     r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
@@ -64,6 +69,8 @@ class Verdict(NamedTuple):
     """The likeliest of the classes that ask for no fact."""
     top: int
     """Score of the likeliest topic of all that are possible, in mind or not."""
+    is_known: bool
+    """There is a word among them that the classifier knows."""
 
     @property
     def is_nothing(self) -> bool:
@@ -82,14 +89,15 @@ def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Colle
     nothing = max(NO_TOPICS, key=scores.__getitem__)
     rivals = topics.possible.union(named)
     top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
+    least = max(top - _NEAR, max(scores.values()) - _FAR)
     best = None
     is_known = any(classifier().speller.knows(word) for word in words)
     for is_said in (False, True):
         names = topics.names(item, is_said=is_said)
-        near = [name for name in scores if is_known and name in names and scores[name] >= top - _NEAR]
+        near = [name for name in scores if is_known and name in names and scores[name] >= least]
         best = best or max(near, key=scores.__getitem__, default=None)
     is_sure = best is not None and scores[best] >= top and scores[best] > scores[nothing] + _SURE
-    return Verdict(best, is_sure, scores, nothing, top)
+    return Verdict(best, is_sure, scores, nothing, top, is_known)
 
 
 def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Events:
@@ -195,10 +203,15 @@ def torn(question: Question, whole: Part, topics: Topics) -> Question:
     """Return a question marked as torn if its words leave open which of several unsaid topics of its set is meant."""
     words = whole.words
     unsaid = topics.names(question.item, is_said=False).intersection(question.topics)
-    if len(unsaid) < 2:
+    if len(unsaid) < 2 or _is_called(question.topics[0], words):
         return question
     if len(words) <= _BARE and any(event.is_vague and event.others for event in whole.events):
         return question._replace(is_torn=True)
     scores = classifier().scores(" ".join(words))
     ranked = sorted((scores[name] for name in unsaid if name in scores), reverse=True)
     return question._replace(is_torn=len(ranked) > 1 and ranked[0] - ranked[1] <= _TIE)
+
+
+def _is_called(topic: str, words: Sequence[str]) -> bool:
+    """Tell whether words hold the very name of a topic of an environment's own: "the budget"."""
+    return topic not in LABELS and f" {topic.replace('_', ' ')} " in f" {' '.join(words)} "

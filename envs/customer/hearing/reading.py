@@ -28,6 +28,8 @@ _SHORT = 8
 """Words of a question that may lean on the sentence before it."""
 _ALL = re.compile(r"\b(?:whole|entire|complete|full|hidden|secret) (?:\w+ )?(?:list|brief|goal|prompt|specification)\b")
 """A question for all at once names nothing."""
+_LIST = re.compile(r"\bon your (?:\w+ )?list\b")
+"""So does one for a list, of a customer who has none."""
 _ELSE = re.compile(r"\belse\b")
 """A question for something else names nothing but by its words."""
 _OPEN = re.compile(
@@ -173,7 +175,8 @@ def _note_clauses(
         return
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
     before, notes.before = (notes.before if is_short else Part()), Part()
-    if topics.in_mind and _ALL.search(sentence):
+    is_listed = _LIST.search(sentence) and not any(event.name for event in whole.events)
+    if topics.in_mind and (is_listed or _ALL.search(sentence)):
         notes.is_question = notes.is_open = True
         return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence))
@@ -200,7 +203,7 @@ def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _No
         notes.is_check = True
     elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
         notes.is_open = True
-    elif not says_done(sentence) and not (made.is_nothing and made.nothing == STATEMENT):
+    elif not says_done(sentence) and not (made.is_known and made.is_nothing and made.nothing == STATEMENT):
         notes.is_unread = True
 
 
