@@ -114,6 +114,17 @@ def test_what_was_measured_holds() -> None:
 LEAST_GOOD, MOST_LIES = 0.95, 0.02
 
 
+def test_what_was_never_tuned_to_is_measured_too() -> None:
+    """Two further sets, of another writer: the bounds are what was measured, far from what is wanted."""
+    good = [each.is_right for each in judged(FOLDER / "unseen_good.jsonl")]
+    lies = [each.is_right for each in judged(FOLDER / "unseen_lies.jsonl")]
+    assert sum(good) / len(good) >= LEAST_GOOD_UNSEEN
+    assert 1 - sum(lies) / len(lies) <= MOST_LIES_UNSEEN
+
+
+LEAST_GOOD_UNSEEN, MOST_LIES_UNSEEN = 0.76, 0.055
+
+
 def test_the_plain_wording_of_every_message_passes(sayings: list[Any]) -> None:
     assert len(sayings) >= 2000
     assert len({act.kind for said in sayings for act in said.utterance.acts}) >= 14
