@@ -89,7 +89,7 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
                 part.events.append(Event(at - 1, at, name="quantity"))
             if not (is_condition and event.is_unknowable):
                 part.events.append(event)
-        is_noun = event is not None and event.items and token not in COMMON_WORDS
+        is_noun = event is not None and event.items and not COMMON_WORDS.issuperset(tokens[at:end])
         part.words += [_ITEM] if is_noun else tokens[at:end]
         at = end
     said = ([part for part in clause if part.words] for clause in clauses)

@@ -173,7 +173,7 @@ def test_no_message_tells_an_unsaid_fact(begin: Callable[..., Episode]) -> None:
 
 
 def test_no_opening_of_its_own_names_a_value() -> None:
-    """"I looked on your website" would seem to say where it was bought."""
+    """A customer who "looked on your website" would seem to say where it was bought."""
     values = {value for name in CONDITIONS for value in kind_of(name, DEPARTMENTS).values}
     texts = [text for texts in OPENING.lists.values() for text in texts]
     assert len(texts) >= 200

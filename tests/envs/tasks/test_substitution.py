@@ -365,7 +365,9 @@ WISHES = [
 """The frames that say what is a wish."""
 
 
-SOFT = re.compile(r"\b(?:ideally|prefer|preferably|if possible|if i could choose|would be (?:nice|good|lovely)|might)\b")
+SOFT = re.compile(
+    r"\b(?:ideally|prefer|preferably|if possible|if i could choose|would be (?:nice|good|lovely)|might)\b"
+)
 
 
 @pytest.mark.parametrize("p_missing", [0.0, 0.7])
