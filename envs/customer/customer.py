@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, resolved
+from ecom_rlve.envs.customer.draft import Draft
+from ecom_rlve.envs.customer.first_message import hedged, said_at_first
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
 from ecom_rlve.envs.customer.hearing.question_words import choices_of, with_kinds
 from ecom_rlve.envs.customer.hearing.reading import Reading, read
@@ -28,27 +30,8 @@ _NAMED_AT_MOST = 3
 """How often the same mistake is named before the customer asks to skip it (SPEC §7)."""
 _PATIENCE = 3
 """Tiresome turns in a row after which the customer leaves (SPEC §7)."""
-_HEDGE_SHARE = 0.2
-"""Share of first messages that name something left out, where one item is wanted and something was left out."""
-_HEDGED = frozenset(OF_GOODS) - {"quantity", "variant"}
 _OFFERED_AT_MOST = 3
 """Topics that the customer names who asks which one is meant."""
-_DISAPPROVING = {ActKind.CORRECT, ActKind.SKIP, ActKind.REJECT}
-
-
-@dataclass(slots=True)
-class _Draft:
-    acts: list[Act] = field(default_factory=list)
-    told_new: bool = False
-    fell_back: bool = False
-    revision: Act | None = None
-    """It is said after everything else."""
-    revised: tuple[Slot, ...] = ()
-    confirmed: bool = False
-    named_nothing: bool = False
-    asked_back: bool = False
-    offered: tuple[Question, ...] = ()
-    is_tiresome: bool = False
 
 
 class Customer:
@@ -56,7 +39,7 @@ class Customer:
 
     def __init__(self, intent: Intent[Any]) -> None:
         self._intent = intent
-        self._said = _said_at_first(intent)
+        self._said = said_at_first(intent)
         self.left_out = sum(slot not in self._said and not slot.is_on_request for slot in intent.slots)
         self._asks_to_excuse = -(-self.left_out // MOST_FACTS)
         kinds = {slot.fact.kind for slot in intent.slots if slot.fact.kind is not None}.union(intent.unknown)
@@ -99,17 +82,7 @@ class Customer:
 
     def open(self) -> tuple[Act, ...]:
         """Return the first act: what is essential, and the slots that were not left out."""
-        return (replace(self._intent.opened(self._said), attributes=self._hedged()),)
-
-    def _hedged(self) -> tuple[str, ...]:
-        """Draw something left out that the customer says they have yet to tell: its name, never its value."""
-        if len(self._intent.subjects) > 1:
-            return ()
-        unsaid = [slot.name for slot in self._intent.slots if slot not in self._said and slot.name in _HEDGED]
-        if not unsaid:
-            return ()
-        chance, which = self._intent.streams.stream("hedge").random(2).tolist()
-        return (unsaid[int(which * len(unsaid))],) if chance < _HEDGE_SHARE else ()
+        return (replace(self._intent.opened(self._said), attributes=hedged(self._intent, self._said)),)
 
     def hear(self, turn: ClosedTurn) -> Heard:
         """Return what a closed turn asks and claims; changes no state."""
@@ -133,7 +106,7 @@ class Customer:
 
     def reply(self, turn: ClosedTurn, heard: Heard, change: Change | None = None) -> Reply:
         """Return the reaction to a closed turn; ``change``, a fallback or a change of mind, is already applied."""
-        draft = _Draft()
+        draft = Draft()
         self.second_thoughts.pass_turn()
         if change is not None and change.act.kind is ActKind.REVISE:
             self._revise(change.act, draft)
@@ -149,7 +122,7 @@ class Customer:
             draft.acts.append(Act(ActKind.CONTINUE))
         return self._settle(draft, turn)
 
-    def _revise(self, act: Act, draft: _Draft) -> None:
+    def _revise(self, act: Act, draft: Draft) -> None:
         told = {fact for mention in act.mentions for fact in mention.facts}
         draft.revision = act
         draft.revised = tuple(slot for slot in self._intent.slots if slot.fact in told)
@@ -223,7 +196,7 @@ class Customer:
         subject = self._intent.subjects[item]
         return Mention(subject.singular, subject.plural, tuple(slot.fact for slot in slots), self._pronoun)
 
-    def _take_report(self, report: Report, change: Change | None, draft: _Draft) -> None:
+    def _take_report(self, report: Report, change: Change | None, draft: Draft) -> None:
         """React to a report that something is sold out. Only the acknowledgement of a true one says nothing itself."""
         known = next((self._fallbacks[row] for row in report.rows if row in self._fallbacks), None)
         leaves_choice = self._intent.stockout is None or self._intent.stockout.leaves_choice
@@ -242,7 +215,7 @@ class Customer:
         elif leaves_choice:
             return
         elif report.about is About.UNCLEAR:
-            draft.acts.append(Act(ActKind.CLARIFY))
+            draft.acts.append(Act(ActKind.CLARIFY, self._mentions(report.items)))
             draft.is_tiresome |= self._has_clarified
             self._has_clarified = True
         else:
@@ -252,7 +225,7 @@ class Customer:
     def _mentions(self, items: Sequence[int]) -> tuple[Mention, ...]:
         return tuple(self._mention(item, ()) for item in items)
 
-    def _answer(self, readings: tuple[Reading, ...], *, is_open: bool, draft: _Draft) -> None:
+    def _answer(self, readings: tuple[Reading, ...], *, is_open: bool, draft: Draft) -> None:
         questions = list(dict.fromkeys(question for reading in readings for question in reading.questions))
         unknowable = tuple(dict.fromkeys(name for reading in readings for name in reading.unknowable))
         if questions:
@@ -266,7 +239,7 @@ class Customer:
         elif any(reading.is_unread for reading in readings):
             self._clarify((), draft)
 
-    def _answer_named(self, questions: list[Question], draft: _Draft) -> None:
+    def _answer_named(self, questions: list[Question], draft: Draft) -> None:
         torn = next((question for question in questions if question.is_torn), None)
         if torn is not None and len(questions) == 1 and not self._offered:
             self._offer(torn, draft)
@@ -294,13 +267,13 @@ class Customer:
     def _mind(self) -> Mind:
         return Mind(self._intent.slots, self._said, self._of_all, self._for_more, self._whole)
 
-    def _offer(self, torn: Question, draft: _Draft) -> None:
+    def _offer(self, torn: Question, draft: Draft) -> None:
         """Ask which topic of one word is meant; the next turn may take one up, or both."""
         meant = [name for name, slots in self._mind().meant(torn) if any(slot not in self._said for slot in slots)]
         self._clarify(tuple(meant[:_OFFERED_AT_MOST]), draft)
         draft.offered = tuple(Question(torn.item, (name,)) for name in meant[:_OFFERED_AT_MOST])
 
-    def _clarify(self, names: tuple[str, ...], draft: _Draft) -> None:
+    def _clarify(self, names: tuple[str, ...], draft: Draft) -> None:
         """Ask what a question is for. The first time it is nobody's fault."""
         draft.acts.append(Act(ActKind.CLARIFY, attributes=names))
         draft.is_tiresome |= self._has_asked_back
@@ -317,7 +290,7 @@ class Customer:
         """Tell whether any value will do for an attribute that is no slot; if not, the customer does not know it."""
         return name not in self._forgotten and self._intent.leaves_free(item)
 
-    def _answer_open(self, items: set[int], draft: _Draft) -> None:
+    def _answer_open(self, items: set[int], draft: Draft) -> None:
         draft.named_nothing = True
         unsaid = [slot for slot in self._intent.slots if slot not in self._said]
         of_items = [slot for slot in unsaid if slot.item in items]
@@ -345,7 +318,7 @@ class Customer:
         mentions = tuple(self._mention(item, [slot for slot in slots if slot.item == item]) for item in items)
         return Act(ActKind.ANSWER, mentions)
 
-    def _look(self, review: Review, changed: bool, draft: _Draft) -> None:
+    def _look(self, review: Review, changed: bool, draft: Draft) -> None:
         before = len(draft.acts)
         for slot in review.wrong:
             self._correct(slot, review, draft)
@@ -364,7 +337,7 @@ class Customer:
             if not draft.acts:
                 draft.acts.append(Act(ActKind.CONTINUE))
 
-    def _correct(self, slot: Slot, review: Review, draft: _Draft) -> None:
+    def _correct(self, slot: Slot, review: Review, draft: Draft) -> None:
         """Correct one wrong slot: with its value if that was said before; otherwise once, without the value."""
         attribute = (slot.fact.constraint.attribute,)
         if slot not in self._said:
@@ -380,7 +353,7 @@ class Customer:
         if self._named[slot] == _NAMED_AT_MOST:
             draft.acts.append(Act(ActKind.SKIP, (self._mention(slot.item, ()),), attribute))
 
-    def _settle(self, draft: _Draft, turn: ClosedTurn) -> Reply:
+    def _settle(self, draft: Draft, turn: ClosedTurn) -> Reply:
         is_caused = self._is_caused(draft, turn)
         revision = () if draft.revision is None else (draft.revision,)
         self._offered = draft.offered
@@ -390,11 +363,11 @@ class Customer:
         self._tired = self._tired + 1 if draft.is_tiresome and not has_news else 0
         if self._tired >= _PATIENCE:
             return Reply((Act(ActKind.GIVE_UP),), is_customer_caused=False, leaves=True)
-        return Reply((*draft.acts, *revision), is_caused, excuses_nothing=_excuses_nothing(draft))
+        return Reply((*draft.acts, *revision), is_caused, excuses_nothing=draft.excuses_nothing)
 
-    def _is_caused(self, draft: _Draft, turn: ClosedTurn) -> bool:
+    def _is_caused(self, draft: Draft, turn: ClosedTurn) -> bool:
         """Tell whether the turn is the customer's own doing (SPEC §2.3); what it uses up is excused only once."""
-        if _excuses_nothing(draft):
+        if draft.excuses_nothing:
             return False
         if draft.revision is not None or (draft.confirmed and turn.changed):
             return True
@@ -412,18 +385,3 @@ class Customer:
             self._clarify_excused = True
             return True
         return draft.confirmed
-
-
-def _excuses_nothing(draft: _Draft) -> bool:
-    return draft.named_nothing or any(act.kind in _DISAPPROVING for act in draft.acts)
-
-
-def _said_at_first(intent: Intent[Any]) -> set[Slot]:
-    """Draw the slots that the first message tells."""
-    slots, p_missing = intent.slots, intent.world.axes.p_missing
-    draws = intent.streams.stream("omission").random(len(slots)).tolist()
-    drawn = {slot for slot, draw in zip(slots, draws, strict=True) if slot.is_essential or draw >= p_missing}
-    drawn -= {slot for slot in slots if slot.is_on_request}
-    if all(slot.named_by is None for slot in slots):
-        return drawn
-    return {slot for slot in slots if (slot.named_by or slot) in drawn}

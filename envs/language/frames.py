@@ -60,6 +60,8 @@ class Frame:
     parts: tuple[Part, ...]
     american_parts: tuple[Part, ...]
     places: frozenset[str]
+    beside: frozenset[str]
+    """Words that can stand right before or after a value in it, in small letters."""
 
 
 @lru_cache(maxsize=1 << 15)
@@ -83,7 +85,16 @@ def frame(text: str) -> Frame:
             parts.append(Agreement(match["one"], match["many"]))
     if at < len(text):
         parts.append(text[at:])
-    return Frame(text, tuple(parts), tuple(map(_american, parts)), frozenset(PLACE.findall(text)))
+    return Frame(text, tuple(parts), tuple(map(_american, parts)), frozenset(PLACE.findall(text)), _beside(text))
+
+
+_BESIDE = re.compile(r"(?:([\w']+|\([^()]*\)) )?\{(?:value|bound)\}(?: ([\w']+|\([^()]*\)))?")
+
+
+def _beside(text: str) -> frozenset[str]:
+    """Return the words next to the place of a value; next to a choice, each of its words."""
+    sides = " ".join(side for found in _BESIDE.findall(text.casefold()) for side in found)
+    return frozenset(re.findall(r"[\w']+", sides))
 
 
 def _american(part: Part) -> Part:

@@ -153,11 +153,6 @@ def _listed(speaker: Speaker, mentions: Sequence[Mention]) -> str:
     entries = []
     for mention in mentions:
         head = speaker.counted(mention) if mention.quantity else mention.singular
-        tags = _tags_of(speaker, mention)
+        tags = speaker.tagged(mention.features)
         entries.append(f"{head}: {tags}" if tags else head)
     return speaker.say("list_want", list="; ".join(entries))
-
-
-def _tags_of(speaker: Speaker, mention: Mention) -> str:
-    facts = speaker.draws.shuffled(mention.features)
-    return ", ".join([f"{speaker.label(fact)} {speaker.bounded(fact)}" for fact in facts])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from numpy.random import Generator
 
@@ -39,7 +39,6 @@ from ecom_rlve.streams import Draws
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
-_TRIES = 5
 _LABEL = "label_"
 """Tables of names for attributes begin with this."""
 _BARE_SHARE = 0.5
@@ -122,15 +121,12 @@ class Speaker:
         return self._kept(fact, self.filled(chosen, places | self._value(fact, chosen), is_many=_is_many(of)))
 
     def _picked(self, frames: Pool, fact: Fact) -> Frame:
-        """Pick a frame, if possible one that does not say a value's last word again: "in oven-style style"."""
-        value = fact.constraint.value
-        words = re.split("[ -]", str(value[-1] if isinstance(value, tuple) else value))
+        """Pick a frame, if possible one that does not say a value's first or last word again: "in oven-style style"."""
         chosen = self.draws.pick(frames.frames)
-        for _ in range(_TRIES):
-            if f"}} {words[-1]}" not in chosen.text:
-                break
-            chosen = self.draws.pick(frames.frames)
-        return chosen
+        value = fact.constraint.value
+        if isinstance(value, int | float) or (ends := _ends_of(value)).isdisjoint(chosen.beside):
+            return chosen
+        return self.draws.pick(tuple(each for each in frames.frames if ends.isdisjoint(each.beside)) or frames.frames)
 
     def _value(self, fact: Fact, chosen: Frame) -> dict[str, str]:
         """Return what fills the places of a frame that are for the value itself."""
@@ -156,6 +152,14 @@ class Speaker:
         """Return a value with its direction: "at most 3 kg"."""
         chosen = self.draws.pick(bounds_of(fact, self.bank).frames)
         return self._kept(fact, self.filled(chosen, self._value(fact, chosen)))
+
+    def tagged(self, facts: Sequence[Fact]) -> str:
+        """Return facts as labels with values: "colour black, price up to $30"; "Size 8" needs no label."""
+        return ", ".join([self._tag(fact) for fact in self.draws.shuffled(facts)])
+
+    def _tag(self, fact: Fact) -> str:
+        label, value = self.label(fact), self.bounded(fact)
+        return value if value.casefold().startswith(f"{label} ") else f"{label} {value}"
 
     def label(self, fact: Fact) -> str:
         """Return what this customer calls a fact's kind."""
@@ -210,6 +214,13 @@ def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
     return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, **places)
 
 
+@lru_cache(maxsize=1 << 12)
+def _ends_of(value: str | tuple[str, ...] | tuple[float, float]) -> frozenset[str]:
+    """Return the first and the last word of a value, in small letters."""
+    words = re.findall(r"[\w']+", (value if isinstance(value, str) else " ".join(map(str, value))).casefold())
+    return frozenset((*words[:1], *words[-1:]))
+
+
 def _lowered(piece: str, *, is_first: bool) -> str:
     return _SENTENCE_START.sub(lambda found: found[0].lower() if found.start() or is_first else found[0], piece)
 
@@ -240,8 +251,7 @@ def _shoulds(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str
 
 
 def _tags(speaker: Speaker, facts: Sequence[Fact], _: Mention | None) -> str:
-    shuffled = speaker.draws.shuffled(facts)
-    return ", ".join([f"{speaker.label(fact)} {speaker.bounded(fact)}" for fact in shuffled])
+    return speaker.tagged(facts)
 
 
 def _clauses(speaker: Speaker, facts: Sequence[Fact], of: Mention | None) -> str:

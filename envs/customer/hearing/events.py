@@ -143,6 +143,7 @@ def _event_at(written: Sequence[str], tokens: Sequence[str], at: int, nouns: Nou
             reach=phrase.reach,
             others=phrase.others,
             is_vague=phrase.is_vague,
+            is_label=phrase.is_label,
         )
     return _number_at(tokens, at)
 

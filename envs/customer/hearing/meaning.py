@@ -145,6 +145,8 @@ def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int 
     if found.best is None or found.best in sets:
         return False
     is_vague = all(event.is_vague for event in named)
+    if topics.holds_unsaid(item, [event.name for event in named if event.is_label]):
+        return False
     if topics.holds_unsaid(item, sets):
         return found.is_sure and found.lead(sets) >= _LEAD["value" if is_vague else "unsaid"]
     if topics.holds(item, sets):

@@ -30,6 +30,8 @@ class Phrase:
     """Most words between the phrase and such an attribute."""
     others: tuple[str, ...] = ()
     """What else it may mean, likeliest first."""
+    is_label: bool = False
+    """It is what a kind of fact is called: nothing else is meant."""
 
     @property
     def is_vague(self) -> bool:
@@ -230,7 +232,12 @@ def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
         for value in kind.values:
             owners.setdefault(value, {})[kind.name] = None
     added = [
-        Phrase((*first, ending), kind.name, others=_others(text, kind.name, *owners.get(text, ())))
+        Phrase(
+            (*first, ending),
+            kind.name,
+            others=_others(text, kind.name, *owners.get(text, ())),
+            is_label=text == kind.label,
+        )
         for kind in kinds
         for text in (kind.label, *kind.words, *(value for value in kind.values if value.casefold() not in named))
         for *first, last in (text.casefold().split(),)

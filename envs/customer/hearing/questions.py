@@ -54,6 +54,8 @@ class Event(NamedTuple):
     """What else its words may mean: "how big" names the size, and may mean a length."""
     is_vague: bool = False
     """Its words, a value or a number name no topic of the set rather than another."""
+    is_label: bool = False
+    """Its words are what a kind of fact is called: nothing else is meant."""
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def messages_of(wide_shop: Shop) -> Callable[[int], Iterator[Message]]:
                 if episode.has_spoken:
                     for each in episode.utterances:
                         yield Message(
-                            env_id, spec.seed, each.persona, each.plain_text, each.acts, each.frames, is_first
+                            env_id, spec.seed, each.persona, each.template_text, each.acts, each.frames, is_first
                         )
                         is_first = False
                 if seen.done:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.frames import Bank, Frame, Frames, acts_in_bank, facts_in_bank, known_frames
+from ecom_rlve.envs.language.frames import Bank, Frames, Pool, acts_in_bank, facts_in_bank, known_frames
 from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.world.shop import Shop
@@ -61,15 +62,15 @@ def small_bank() -> Bank:
     return Bank(tables, facts)
 
 
-def _last(frames: tuple[Frame, ...]) -> tuple[Frame, ...]:
+def _last(frames: Pool) -> Pool:
     """Return the last frame that every value can be said in: not every bound has a next value beyond it."""
-    return tuple(each for each in frames if "limit" not in each.places)[-1:]
+    return Pool(frames.without_limit.frames[-1:])
 
 
 def _single(frames: Frames) -> Frames:
     places = " ".join(f"{{{place}}}" for place in (*frames.places, *frames.one_of[:1]))
     text = f"So much for {frames.name.replace('_', ' ')}: {places}.".replace(": .", ".")
-    return Frames(frames.name, frames.about, frames.places, frames.one_of, frames.is_negative, {"any": (text,)})
+    return replace(frames, lists={"any": (text.rstrip(".") if frames.is_phrase else text,)})
 
 
 @pytest.fixture(scope="module")
@@ -82,17 +83,17 @@ def other_shop(wide_shop: Shop) -> Shop:
 
 
 def played(shop: Shop, spec: EpisodeSpec, agent: Any) -> tuple[list[Any], set[str]]:
-    """Return the acts of each turn with the result, and every text."""
+    """Return the acts of each turn with the result, and the frames of all that was said."""
     episode = Episode(shop, spec, "episode")
-    seen, acts, texts = episode.opening, [], set[str]()
+    seen, acts, frames = episode.opening, [], set[str]()
     while True:
         acts.append([each.model_dump() for each in said_acts(episode.acts)])
-        texts.update(each.plain_text for each in episode.utterances if episode.has_spoken)
+        frames.update(text for each in episode.utterances if episode.has_spoken for text in each.frames)
         if seen.done:
             break
         seen = episode.step(agent.act(told(episode, seen)))
     assert seen.result is not None
-    return [*acts, seen.result.model_dump()], texts
+    return [*acts, seen.result.model_dump()], frames
 
 
 @pytest.mark.parametrize("agent", AGENTS)
@@ -102,8 +103,8 @@ def test_rewards_and_acts_do_not_depend_on_the_bank(agent: str, wide_shop: Shop,
         for level in LEVELS:
             for seed in range(2):
                 spec = EpisodeSpec(env_id, level, 900 + seed)
-                first, texts = played(wide_shop, spec, AGENTS[agent](env_id))
+                first, frames = played(wide_shop, spec, AGENTS[agent](env_id))
                 second, others = played(other_shop, spec, AGENTS[agent](env_id))
                 assert first == second, (env_id, level, seed)
-                differing += texts.isdisjoint(others)
+                differing += frames.isdisjoint(others)
     assert differing >= len(environments()) * len(LEVELS) * 2 * 0.9

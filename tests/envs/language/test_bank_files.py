@@ -122,7 +122,7 @@ def test_a_frame_that_stands_twice_is_named(write: Callable[..., Path]) -> None:
 
 def test_a_phrase_that_is_known_is_named(write: Callable[..., Path]) -> None:
     forms = facts_in_bank()
-    (said,) = refused(write(f'[facts.color.eq]\nnoun = ["{forms["color", "eq"]["noun"][0].text}"]\n'))
+    (said,) = refused(write(f'[facts.color.eq]\nnoun = ["{forms["color", "eq"]["noun"].frames[0].text}"]\n'))
     assert said.startswith("line 2: twice: ")
 
 
@@ -158,7 +158,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 def test_a_pronoun_is_no_number(write: Callable[..., Path]) -> None:
     read_bank([write('[clarify]\nany = ["But which one of those would that be?"]\n')], VALUES)
-    (said,) = refused(write('[clarify]\nany = ["But is it one of those?"]\n'))
+    (said,) = refused(write('[open_cart]\nany = ["What I lack is one {goods}, dear people."]\n'))
     assert "states a value" in said
 
 
@@ -169,15 +169,15 @@ def test_a_good_file_is_said_and_changes_the_fingerprint(write: Callable[..., Pa
     rng = stream(1, "added")
     texts = {word((Act(ActKind.CONFIRM, (Mention("", ""),)),), PERSONAS[0], rng, bank).text for _ in range(2000)}
     assert "Splendid, that settles the matter for me." in texts
-    assert bank.forms("color", "eq")["noun"][-1].text == "whose shade goes by the name of {value}"
-    assert bank.forms("color", "eq")["clause"] == facts_in_bank()["color", "eq"]["clause"]
+    assert bank.forms("color", "eq")["noun"].frames[-1].text == "whose shade goes by the name of {value}"
+    assert bank.forms("color", "eq")["clause"].frames == facts_in_bank()["color", "eq"]["clause"].frames
 
 
 def test_two_files_are_joined(write: Callable[..., Path]) -> None:
     more = '[confirm]\nany = ["Marvellous, no complaints from me."]\n[facts.color.eq]\nnoun = ["a vision in {value}"]\n'
     bank = read_bank([write(GOOD), write(more, "two.toml")], VALUES)
     assert len(bank.act("confirm").lists["any"]) == len(known_frames()["confirm"].lists["any"]) + 2
-    assert [each.text for each in bank.forms("color", "eq")["noun"][-2:]] == [
+    assert [each.text for each in bank.forms("color", "eq")["noun"].frames[-2:]] == [
         "whose shade goes by the name of {value}", "a vision in {value}"
     ]  # fmt: skip
     assert bank.fingerprint != read_bank([write(GOOD)], VALUES).fingerprint

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -18,6 +19,7 @@ from ecom_rlve.envs.language.frames import (
     Bank,
     Frames,
     Place,
+    Pool,
     acts_in_bank,
     facts_in_bank,
     frame,
@@ -33,6 +35,7 @@ LEAST_OPENINGS = 200
 LEAST_FRAMES = 60
 LEAST_FOR_A_CUSTOMER = 30
 """Of one table: with fewer, one who says it often repeats themselves."""
+LEAST_NAMES, LEAST_PHRASES = 2, 15
 # Said only where a noun is missing, or for the kind of thing alone: rare.
 SMALL = frozenset(("answer_noun", "dont_know_bare", "no_preference_bare", "circumstances_list", "revise_bare"))
 
@@ -49,6 +52,11 @@ def size(frames: Frames) -> int:
     return sum(map(len, frames.lists.values()))
 
 
+def sentences() -> dict[str, Frames]:
+    """Return the tables of sentences that every environment uses."""
+    return {name: each for name, each in acts_in_bank().items() if not each.is_phrase}
+
+
 def test_every_environment_has_hundreds_of_openings() -> None:
     openings = {name: size(frames) for name, frames in tables().items() if name.startswith("open_")}
     by_environment = Counter[str]()
@@ -59,9 +67,18 @@ def test_every_environment_has_hundreds_of_openings() -> None:
 
 
 def test_every_table_of_an_act_has_many_frames() -> None:
-    assert {name: size(each) for name, each in acts_in_bank().items() if size(each) < LEAST_FRAMES - 20} == {}
-    few = {name: size(each) for name, each in acts_in_bank().items() if size(each) < LEAST_FRAMES}
+    assert {name: size(each) for name, each in sentences().items() if size(each) < LEAST_FRAMES - 20} == {}
+    few = {name: size(each) for name, each in sentences().items() if size(each) < LEAST_FRAMES}
     assert few.keys() <= SMALL, few
+    assert len(sentences()) >= 40
+
+
+def test_every_table_of_phrases_has_some() -> None:
+    """There are few names of a thing; orders and rules can be asked for in more ways."""
+    phrases = {name: size(each) for name, each in tables().items() if each.is_phrase}
+    assert {name.partition("_")[0] for name in phrases} == {"label", "reference", "question"}
+    least = {name: LEAST_NAMES if name.startswith("label_") else LEAST_PHRASES for name in phrases}
+    assert {name: count for name, count in phrases.items() if count < least[name]} == {}
 
 
 def test_every_operator_has_many_phrases() -> None:
@@ -73,7 +90,9 @@ def test_every_operator_has_many_phrases() -> None:
 
 
 def test_every_customer_has_many_frames_of_every_table() -> None:
-    for name, frames in acts_in_bank().items():
+    found = sentences()
+    assert found.keys() >= SMALL
+    for name, frames in found.items():
         for persona in PERSONAS:
             least = LEAST_FOR_A_CUSTOMER - (10 if name in SMALL else 0)
             assert len(frames.of(persona)) >= least, (name, persona.name)
@@ -91,13 +110,13 @@ def test_every_frame_of_the_package_passes_what_files_must_pass(wide_shop: Shop)
 def _without(name: str) -> Bank:
     """Return a bank in which a table is empty, so that its own frames may be added to it."""
     known = known_frames()[name]
-    return Bank({name: Frames(name, known.about, known.places, known.one_of, known.is_negative, {})})
+    return Bank({name: replace(known, lists={})})
 
 
 def test_every_phrase_of_the_package_passes_what_files_must_pass(wide_shop: Shop) -> None:
     faults = []
     for (kind, op), forms in facts_in_bank().items():
-        empty = Bank({}, {(kind, op): dict.fromkeys(forms, ())})
+        empty = Bank({}, {(kind, op): dict.fromkeys(forms, Pool())})
         texts = {form: [each.text for each in frames] for form, frames in forms.items()}
         found = faults_of({FACTS: {kind: {op: texts}}}, wide_shop.stated_words, empty)
         faults += [(kind, op, *fault) for fault in found]
@@ -123,20 +142,26 @@ def test_every_fact_that_can_be_drawn_has_the_forms_in_which_it_is_said(drawn: D
 def test_a_fact_after_a_noun_can_also_stand_alone(drawn: Drawn) -> None:
     """Where no noun is right before it, a relative clause would be about nothing: "that comes in black"."""
     relative = ("that ", "which ", "whose ", "where ", "who ")
+    seen = set()
     for by_key in drawn.values():
         for key, facts in by_key.items():
             if facts[0].slot != "quantity" and not (facts[0].kind and facts[0].kind.is_circumstance):
+                seen.add(key)
                 assert any(not each.text.startswith(relative) for each in frames_of(facts[0], "noun")), key
+    assert len(seen) >= 30
 
 
 def test_statements_can_name_what_they_are_about(drawn: Drawn) -> None:
     """Of several items, a statement must say which one it is about."""
+    seen = set()
     for by_key in drawn.values():
         for (kind, op), facts in by_key.items():
             fact = facts[0]
             if fact.slot == "quantity" or fact.kind is not None or fact.is_wish:
                 continue
+            seen.add((kind, op))
             assert any("item" in each.places for each in frames_of(fact, "clause")), (kind, op)
+    assert len(seen) >= 20
 
 
 def test_a_frame_is_taken_apart() -> None:
@@ -148,7 +173,7 @@ def test_a_frame_is_taken_apart() -> None:
 
 def test_a_customer_has_the_frames_of_everybody_of_the_register_and_of_the_persona() -> None:
     lists = {name: (f"Frame of {name}.",) for name in LISTS}
-    frames = Frames("test", "", (), (), False, lists)
+    frames = Frames("test", "", (), (), lists)
     for persona in PERSONAS:
         wanted = dict.fromkeys((COMMON, persona.register, persona.name))
         assert [each.text for each in frames.of(persona)] == [f"Frame of {name}." for name in wanted]
@@ -160,7 +185,9 @@ def test_the_fingerprint_depends_on_every_frame() -> None:
     for name in ("confirm", "open_cart"):
         seen.add(Bank({name: tables()[name].extended({"any": ["One more."]})}).fingerprint)
     forms = facts_in_bank()["color", "eq"]
-    seen.add(Bank({}, {("color", "eq"): {**forms, "noun": (*forms["noun"], frame("a vision in {value}"))}}).fingerprint)
+    seen.add(
+        Bank({}, {("color", "eq"): {**forms, "noun": Pool((*forms["noun"], frame("a vision in {value}")))}}).fingerprint
+    )
     assert len(seen) == 4
 
 
@@ -172,6 +199,11 @@ def test_two_tables_of_one_name_are_refused() -> None:
 
 
 def test_a_table_says_whether_it_may_negate() -> None:
+    def negates(frames: Frames) -> bool:
+        return any(NEGATION.search(text) for texts in frames.lists.values() for text in texts)
+
+    assert negates(tables()["reject"])
+    assert tables()["reject"].is_negative
     for name, frames in tables().items():
         if not frames.is_negative and not frames.places and not frames.one_of:
-            assert not any(NEGATION.search(text) for texts in frames.lists.values() for text in texts), name
+            assert not negates(frames), name

@@ -25,8 +25,8 @@ FAST, SLOW, NIGHTLY = 400, 4000, 20_000
 """Episodes."""
 _PARSED = 1000
 """Messages that the grammar parser reads."""
-_ACCEPTED = 0.62
-"""Share of messages that the parser must read; 641 of 1,000 were when this was set."""
+_ACCEPTED = 0.58
+"""Share of messages that the parser must read; 601 of 1,000 were when this was set, of several sentences each."""
 _ARTICLE = re.compile(r"(?<![\w-])([Aa]n?) (\w[\w'-]*)")
 _SPOKEN_LETTERS = re.compile(r"[A-Z](?![a-z'])")
 _VOWEL = re.compile(
@@ -41,7 +41,7 @@ FAULTS = {
     "another currency": re.compile(r"[£€¥]|\b(?:pounds?|euros?|quid|GBP|EUR|USD|pence)\b|\$ |\d\$"),
     "the name of a field": re.compile(rf"\b(?:{'|'.join(name for name in ATTRIBUTES if '_' in name)})\b"),
     "agreement": re.compile(
-        r"(?:^|[.!?,] |\b(?:and|but|so|that|if|because) )"
+        r"(?:^|[.!?,] |\b(?:and|but|so|that|if|because) )(?!(?<=if )\w+ were)"
         r"(?:(?:it|this|everything|something|nothing) (?:are|have|were|do|don't|aren't|haven't)"
         r"|(?:they|we|these|those) (?:is|has|was|does|isn't|hasn't|doesn't))\b",
         re.I,
@@ -185,6 +185,7 @@ def test_words_of_messages_are_in_a_dictionary(
         catalog.update(_LETTERS.findall(" ".join(map(str, said)).casefold()))
         for word in _LETTERS.findall(_QUOTED.sub("", message.text)):
             where.setdefault(word, message.text)
+    assert len(where) >= 1000
     unknown = {word for word in misspelt(where) if word.casefold() not in catalog | _KNOWN}
     assert {word: where.get(word, "") for word in unknown} == {}
 
@@ -199,6 +200,7 @@ def test_words_of_frames_are_in_a_dictionary() -> None:
             for text in texts if name not in _SLANGY else ():
                 for word in _LETTERS.findall(re.sub(r"\{\w+\}", " ", text)):
                     where.setdefault(word, text)
+    assert len(where) >= 4000
     assert {word: where.get(word, "") for word in misspelt(where) if word.casefold() not in _KNOWN} == {}
 
 
@@ -206,12 +208,14 @@ def test_the_checks_find_what_is_wrong() -> None:
     wrong = (
         "I need a umbrella.", "An black one.", "A hour.", "An USB lamp.", "A LED lamp.", "It it.", "Hello {item}.",
         "So , fine.", "Done..", "For £5.", "It are fine.", "They is fine.", "For 5$.", "The ship_days.",
+        "So it were fine.",
     )  # fmt: skip
     for text in wrong:
         assert list(form_faults(text)), text
     right = (
         "I need an umbrella.", "A used one.", "An hour.", "A USB lamp.", "An LED lamp.", "I know that that is so.",
         "A one-off.", "An XL dress.", "A unicorn.", "An 8 cm ring.", "Well... fine!", "A European one.", "A T-shirt.",
+        "If it were so.",
     )  # fmt: skip
     for text in right:
         assert list(form_faults(text)) == [], text

@@ -175,11 +175,14 @@ def test_a_customers_noise_is_that_of_the_persona(wide_shop: Shop) -> None:
     slang = set(_SLANG.values())
     seen: dict[str, list[int]] = {each.name: [0, 0] for each in PERSONAS}
     for seed in range(400):
-        episode = Episode(wide_shop, EpisodeSpec("CART", 3, seed, axes=(("p_noise", 0.12),)), "episode")
-        (said,) = episode.utterances
-        added = {*said.template_text.casefold().split()} - {*said.plain_text.casefold().split()}
+        (said,), (plain,) = (
+            Episode(wide_shop, EpisodeSpec("CART", 3, seed, axes=(("p_noise", p_noise),)), "episode").utterances
+            for p_noise in (0.12, 0.0)
+        )
+        assert said.frames == plain.frames
+        added = {*said.template_text.casefold().split()} - {*plain.template_text.casefold().split()}
         seen[said.persona.name][0] += len(slang & {word.strip(".,!?:;") for word in added})
-        seen[said.persona.name][1] += len(said.plain_text.split()) - len(said.template_text.split())
+        seen[said.persona.name][1] += len(plain.template_text.split()) - len(said.template_text.split())
     for persona in PERSONAS:
         slangs, gaps = seen[persona.name]
         assert (slangs > 0) <= persona.uses_slang, persona.name

@@ -11,7 +11,7 @@ import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.frames import FORMS, Agreement, Bank, Frame, Part, Place, facts_in_bank
+from ecom_rlve.envs.language.frames import FORMS, Agreement, Bank, Frame, Part, Place, Pool, facts_in_bank
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.language.phrases import LABELS, frames_of, label_of
 from ecom_rlve.envs.language.speaker import Speaker
@@ -118,7 +118,10 @@ class Meanings:
             for value in self._numbers(kind, places["limit"]):
                 yield value - 1
         elif "low" in places:
-            for low in self._numbers(kind, places["low"]):
+            # The unit may stand after the second number alone: "2 to 5 kg".
+            unit = places["high"].partition(" ")[2]
+            least = places["low"] if " " in places["low"] or not unit else f"{places['low']} {unit}"
+            for low in self._numbers(kind, least):
                 yield from ((low, high) for high in self._numbers(kind, places["high"]))
         elif "bound" in places and op not in ("eq", "none_of"):
             yield from self._bounded(kind, op, places["bound"])
@@ -127,7 +130,16 @@ class Meanings:
             yield from self._values(key, {"low": low, "high": high})
         else:
             text = places.get("value") or places["bound"]
-            yield from self._said(kind, text)
+            if op == "none_of":
+                yield from self._excluded(kind, text)
+            else:
+                yield from self._said(kind, text)
+
+    def _excluded(self, kind: str, text: str) -> Iterator[Value]:
+        """Yield the words that an exclusion can mean, also of a phrase that itself says that they are excluded."""
+        for value in self._said(kind, text):
+            yield value if isinstance(value, tuple) else (value,)
+        yield from self._bounded(kind, "none_of", text)
 
     def bounded(self, key: Key, text: str) -> Iterator[Value]:
         """Yield the values that a value with its direction can mean."""
@@ -201,7 +213,7 @@ def phrases(drawn: Drawn, each: int = EACH) -> Iterator[tuple[Fact, Key, str, Fr
     for key, facts in facts_of(drawn).items():
         for form in forms_of(facts[0]):
             for made in facts_in_bank().get(key, {}).get(form, ()):
-                bank = Bank({}, {key: {form: (made,)}})
+                bank = Bank({}, {key: {form: Pool((made,))}})
                 fitting = [fact for fact in facts if frames_of(fact, form, bank)]
                 for number, at in enumerate(rng.permutation(len(fitting))[:each].tolist()):
                     speaker = Speaker(PERSONAS[0], rng, bank, is_american=number % 2 == 1)
@@ -259,6 +271,7 @@ def test_labels_with_values_are_read_back(drawn: Drawn, meanings: Meanings) -> N
 
 
 def test_no_two_kinds_of_an_environment_have_one_label(drawn: Drawn) -> None:
+    assert len(drawn) >= 7
     for env_id, by_key in drawn.items():
         labels = {kind: label_of(facts[0]) for (kind, _), facts in by_key.items()}
         assert len(set(labels.values())) == len(labels), (env_id, labels)

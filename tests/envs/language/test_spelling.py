@@ -63,6 +63,7 @@ def test_no_frame_that_an_american_says_is_british() -> None:
     texts = [text for each in known_frames().values() for some in each.lists.values() for text in some]
     texts += [each.text for forms in facts_in_bank().values() for frames in forms.values() for each in frames]
     british = re.compile(rf"\b(?:{'|'.join(_AMERICAN)})\b", re.IGNORECASE)
+    assert any(british.search(text) for text in texts)
     for text in texts:
         for part in frame(text).american_parts:
             words = part if isinstance(part, tuple) and not isinstance(part, Agreement) else (str(part),)
@@ -78,4 +79,5 @@ def test_frames_are_written_in_british_english() -> None:
     wrong = re.compile(rf"\b(?:{'|'.join(set(_AMERICAN.values()) - shared)})\b", re.IGNORECASE)
     texts = [text for each in known_frames().values() for some in each.lists.values() for text in some]
     texts += [each.text for forms in facts_in_bank().values() for frames in forms.values() for each in frames]
+    assert len(texts) >= 5000
     assert [text for text in texts if wrong.search(text)] == []
