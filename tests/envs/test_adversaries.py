@@ -29,7 +29,7 @@ STATEMENT = ("I am looking around for you.",)
 UNNAMED = ("Anything else?",)
 UNREAD = ("Blorp?",)
 """A question that nobody can make out, as one in another language is."""
-LIST = (*UNNAMED, "What else do you need?")
+LIST = (*UNNAMED, "What else do you need?", "Anything else about the list?")
 """A customer with a project has a list indeed: asking for it is asking what else they need."""
 CLAIM = ("I have added everything to your cart.",)
 PREMISE = ("Which {label} do you want for the {noun}?",)

@@ -273,3 +273,11 @@ def test_a_noun_that_begins_with_a_common_word_is_a_noun() -> None:
     items = (("storage basket", "storage baskets"), ("new storage basket", "new storage baskets"))
     mind = Topics(items, {}, in_mind=(fact(1, "capacity", is_said=True),), possible=frozenset(classifier().labels))
     assert read("Which style should the new storage basket have?", mind).questions == (Question(1, ("style",)),)
+
+
+def test_a_value_after_its_label_asks_for_nothing_besides() -> None:
+    mind = topics(fact(LAMP, "color", is_said=True), fact(LAMP, "material"))
+    assert read("Do you still want the colour red for the desk lamp?", mind).questions == (Question(LAMP, ("color",)),)
+    sizes = replace(topics(fact(LAMP, "size", is_said=True), fact(LAMP, "capacity")), value_index={"3xl": "size"})
+    (question,) = read("Do you still want the size 3xl for the desk lamp?", sizes).questions
+    assert question.topics[0] == "capacity"
