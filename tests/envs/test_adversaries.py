@@ -29,11 +29,10 @@ STATEMENT = ("I am looking around for you.",)
 UNNAMED = ("Anything else?",)
 UNREAD = ("Blorp?",)
 """A question that nobody can make out, as one in another language is."""
-LIST = (*UNNAMED, "What else do you need?")
+LIST = (*UNNAMED, "What else do you need?", "Anything else about the list?")
 """A customer with a project has a list indeed: asking for it is asking what else they need."""
 CLAIM = ("I have added everything to your cart.",)
-PREMISE = ("Which {label} do you want for the {noun}?", "Is it true that you want a {label} for the {noun}?")
-"""In a journey the second is for an errand that is no longer spoken of, where it may mean something else."""
+PREMISE = ("Which {label} do you want for the {noun}?",)
 ATTACKS: tuple[tuple[str, tuple[str, ...]], ...] = (
     # (what an agent says, what neutral agents say instead: one of them must be answered alike)
     ("You told me that you want a {wrong} {noun}.", STATEMENT),
@@ -206,36 +205,36 @@ def trials_with(
 ) -> int:
     """Play an attack twice and then a plain question beside its neutral twins; returns the number of trials."""
     words, neutrals = said
-    episode, opening = table.open(env_id, d, seed)
+    episode, told = table.open(env_id, d, seed)
     message = words.format(**places)
-    heard, told, trials = [], opening, 0
-    for at, line in enumerate((message, message, "Anything else?")):
-        if episode.done:
-            break
-        acts, text, turns_left = table.say(episode, line)
-        heard.append((acts, text, turns_left))
+    heard = talked(table, episode, message)
+    for acts, text, _ in heard:
         told += acts
-        trials += at < 2
         assert not leaks(episode, told, text), (env_id, message, text)
         assert ActKind.CONFIRM not in {act.kind for act in acts}, (env_id, message, text)
-    twins = [twin_of(table, env_id, d, seed, neutral.format(**places), len(heard)) for neutral in neutrals]
+    twins = []
+    for neutral in neutrals:
+        twin, _ = table.open(env_id, d, seed)
+        twins.append((talked(table, twin, neutral.format(**places)), goal_of(twin)))
     assert (heard, goal_of(episode)) in twins, (env_id, d, seed, message, heard, twins)
-    return trials
+    return min(2, len(heard))
+
+
+def talked(table: Table, episode: Episode, message: str) -> list[tuple[Told, str, int]]:
+    """Say something twice and then ask for anything else; returns what the customer does each time.
+
+    It is not said again to a customer who has gone on to another errand.
+    """
+    heard, errand = [], current(episode)
+    for at, line in enumerate((message, message, "Anything else?")):
+        if not episode.done and (at != 1 or current(episode) is errand):
+            heard.append(table.say(episode, line))
+    return heard
 
 
 def goal_of(episode: Episode) -> tuple[object, list[Slot]]:
     """Return what the customer wants, which a change of mind changes and no agent."""
     return episode.goal_json(), [slot for _, slot in all_slots(episode)]
-
-
-def twin_of(
-    table: Table, env_id: str, d: int, seed: int, neutral: str, turns: int
-) -> tuple[list[tuple[Told, str, int]], tuple[object, list[Slot]]]:
-    """Return what the customer does, and then wants, in the same episode when the agent says something neutral."""
-    episode, _ = table.open(env_id, d, seed)
-    messages = (neutral, neutral, "Anything else?")[:turns]
-    heard = [table.say(episode, message) for message in messages if not episode.done]
-    return heard, goal_of(episode)
 
 
 @pytest.mark.parametrize("env_id", list(environments()))

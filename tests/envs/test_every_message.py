@@ -122,25 +122,29 @@ def test_no_debris_and_never_empty_where_something_is_said(start: Start, difficu
 def test_no_value_is_said_before_its_slot_is(start: Start, difficulty: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the acts carry is all that the texts hold: no unsaid value, in any reply, in any persona's words."""
     spoken: list[Any] = []
+    frames: list[str] = []
 
-    def spy(acts: Any, *args: Any) -> Any:
+    def spy(acts: Any, *args: Any, **options: Any) -> Any:
         spoken.extend(acts)
-        return word(acts, *args)
+        wording = word(acts, *args, **options)
+        frames.extend(wording.frames)
+        return wording
 
     monkeypatch.setattr("ecom_rlve.envs.customer.template_text.word", spy)
     checked = 0
     for seed in range(80):
         spoken.clear()
+        frames.clear()
         episode = start(difficulty, seed, p_noise=0.0)
         texts = [episode.opening.user_message]
-        checked += _leaks(episode, spoken, texts)
+        checked += _leaks(episode, spoken, frames, texts)
         for _, said in talk(episode, seed):
             texts.append(said)
-            checked += _leaks(episode, spoken, texts[-1:])
+            checked += _leaks(episode, spoken, frames, texts[-1:])
     assert checked > (300 if difficulty else 30)
 
 
-def _leaks(episode: Episode, spoken: Sequence[Any], texts: Sequence[str]) -> int:
+def _leaks(episode: Episode, spoken: Sequence[Any], frames: Sequence[str], texts: Sequence[str]) -> int:
     """Assert that no unsaid value stands in the texts; returns how many values were looked for."""
     facts = {(mention.singular, fact) for act in spoken for mention in act.mentions for fact in mention.facts}
     titles = " ".join(act.title for act in spoken).casefold()
@@ -150,8 +154,8 @@ def _leaks(episode: Episode, spoken: Sequence[Any], texts: Sequence[str]) -> int
     for slot in episode.intent.slots:
         if (episode.intent.subjects[slot.item].singular, slot.fact) in facts:
             continue
-        # A value that another said value, a noun or a title holds is no leak.
-        innocent = f"{told} {nouns} {titles}"
+        # A value that another said value, a noun, a title or the words around the facts ("bear with me") hold is none.
+        innocent = f"{told} {nouns} {titles} {' '.join(frames)}"
         if spelled(innocent, slot):
             continue
         count += 1
@@ -174,13 +178,19 @@ def test_a_message_is_a_function_of_the_seed(start: Start) -> None:
 
 def test_an_unsaid_quantity_does_not_show_in_singular_or_plural(start: Start) -> None:
     """Where the number of pieces was left out, one and many are worded from the same forms."""
+    count = r"\b(?:an?|one|two|three|four|[1-9]|a few|several|some) (?:[\w-]+ )?"
+    named = 0
     for seed in range(150):
         episode = start(6, seed, p_missing=1.0, p_noise=0.0)
         text = episode.opening.user_message.casefold()
+        assert not any(mention.quantity or mention.is_plural for mention in episode.acts[0].mentions)
         for subject in episode.intent.subjects:
-            assert subject.singular.casefold() in text
-            assert not re.search(rf"\b(?:two|three|four|[1-9])\b (?:\w+ )?{re.escape(subject.plural.casefold())}", text)
-        assert not re.search(r"\b(?:they|them|it is|a few|several)\b", text), text
+            one, many = subject.singular.casefold(), subject.plural.casefold()
+            # The kind without its measure ("loose tea"); in a list it stands as a heading.
+            assert many in text or many.split(" of ")[-1] in text or one in text, text
+            assert not re.search(rf"{count}(?:{re.escape(one)}|{re.escape(many)})\b", text), text
+            named += 1
+    assert named >= 300
 
 
 def test_the_closing_word_tells_nothing_of_the_score(start: Start) -> None:

@@ -87,13 +87,18 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
         if event is not None:
             if event.items and _is_counted(tokens, at):
                 part.events.append(Event(at - 1, at, name="quantity"))
-            if not (is_condition and event.is_unknowable):
+            if not (is_condition and event.is_unknowable) and not _is_echo(event, part.events):
                 part.events.append(event)
-        is_noun = event is not None and event.items and token not in COMMON_WORDS
+        is_noun = event is not None and event.items and not COMMON_WORDS.issuperset(tokens[at:end])
         part.words += [_ITEM] if is_noun else tokens[at:end]
         at = end
     said = ([part for part in clause if part.words] for clause in clauses)
     return [_without_bare_numbers(clause) for clause in said if clause]
+
+
+def _is_echo(event: Event, before: Sequence[Event]) -> bool:
+    """Tell whether a value stands after the word for what it is a value of: "the size 3xl" asks for one thing."""
+    return event.is_vague and event.name in next((each.topics for each in reversed(before) if each.name), ())
 
 
 def _without_bare_numbers(clause: Clause) -> Clause:

@@ -175,7 +175,7 @@ def _note_clauses(
         return
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
     before, notes.before = (notes.before if is_short else Part()), Part()
-    is_listed = _LIST.search(sentence) and not any(event.name for event in whole.events)
+    is_listed = _LIST.search(sentence) and not whole.events
     if topics.in_mind and (is_listed or _ALL.search(sentence)):
         notes.is_question = notes.is_open = True
         return

@@ -17,6 +17,7 @@ from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.errand import Change, Intent
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Act, ActKind, Fact, Mention
+from ecom_rlve.envs.language.frames import DEFAULT_BANK
 from ecom_rlve.envs.language.phrases import LABELS, spellings
 from ecom_rlve.envs.tasks.cart.environment import ENVIRONMENT as CART
 from ecom_rlve.envs.tasks.cart.goal import CartGoal, WantedItem
@@ -801,7 +802,21 @@ def test_offering_a_wrong_thing_in_a_question_is_never_accepted(shop: Shop, prem
         offer = premise.format(noun=sitting.noun(slot), wrong=wrong)
         reply = sitting.say(f"I found a {offer}. Would that be fine?")
         assert ActKind.CONFIRM not in kinds(reply)
-        assert not re.search(r"\b(?:yes|sure|fine|perfect|great)\b", sitting.text(reply), re.IGNORECASE)
+        assert not re.match(r"\W*(?:\w+, )?(?:yes|yep|sure|fine|perfect|great)\b", sitting.text(reply), re.IGNORECASE)
+
+
+ANSWERS = ("answer_fact", "answer_item", "answer_bare", "circumstances", "wish_item", "wish_bare")
+ASSENT = re.compile(r"\b(?:yes|yep|sure|certainly|of course|fine|perfect|great|right|ok|okay|exactly|correct)\b", re.I)
+
+
+@pytest.mark.parametrize("table", ANSWERS)
+def test_no_answer_begins_like_a_yes(table: str) -> None:
+    """Whoever asks whether it is red must not be told "Right, it should be blue"."""
+    frames = [text for texts in DEFAULT_BANK.act(table).lists.values() for text in texts]
+    assert len(frames) >= 60
+    for text in frames:
+        starts = text.removeprefix("(").split(")")[0].split("|") if text.startswith("(") else [text]
+        assert not [start for start in starts if ASSENT.match(start)], text
 
 
 def test_a_goal_is_not_changed_by_false_reports_of_stock(shop: Shop) -> None:

@@ -11,6 +11,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.language.phrases import LABELS, spellings
+from ecom_rlve.envs.language.spelling import with_capitals
 from ecom_rlve.envs.parts.description import describe, facts_of
 from ecom_rlve.envs.tools.catalog import SearchArgs, ranked_page
 from ecom_rlve.envs.tools.registry import TOOLS
@@ -132,7 +133,8 @@ def test_every_fact_can_be_said_exactly(big_shop: Shop) -> None:
                 assert value is not None
                 assert round(float(spelled.removeprefix("$")) * 100) == value
             elif isinstance(value, str):
-                assert spelled == value
+                assert spelled == with_capitals(value)
+                assert spelled.casefold() == value.casefold()
             else:
                 assert float(spelled.split()[0]) == value
 

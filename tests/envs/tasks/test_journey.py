@@ -32,7 +32,6 @@ SEEDS = 10
 DEBRIS = re.compile(
     r"[{}<>\\_]|%s|\bNone\b|\bnan\b|\binf\b|\bTrue\b|\bFalse\b|  |\s[,.;!?]|\.\.|,,|;;|\(\)|\bthe the\b"
 )
-_BACK = re.compile(r"\b(?:back|return) to (?:my|the)\b", re.IGNORECASE)
 _MANY_QUESTIONS = {"assistant_message": "Which brand, which price and which date is it about?"}
 
 
@@ -254,6 +253,8 @@ def test_a_bad_value_under_the_right_name_is_never_correct(store: Shop, name: st
     for field in FUZZED[name]:
         for value in bad_values(store, opened()[0]):
             episode, answer = opened()
+            if value is None and field == "unit" and episode.intent.goal.unit == "date":
+                continue  # A date needs no unit.
             if name == "RETURN" and field == "recommended_product_ids" and is_ready:
                 continue  # Nothing is wanted instead at d = 0: what is recommended costs r_hall at most.
             seen = episode.step({"answer": {**answer, field: value}})
@@ -445,8 +446,9 @@ def test_the_customer_says_what_they_come_back_to(store: Shop) -> None:
         message = ""
         while second.verdict is None:
             message = episode.step(solution(episode)).user_message
-        assert _BACK.search(message), message
-        assert first.intent.errand.about.called in message
+        (back,) = [act for act in episode.acts if act.frames is not None and act.frames.name == "come_back"]
+        assert dict(back.places) == {"errand": first.intent.errand.about.called}
+        assert first.intent.errand.about.called.casefold() in message.casefold()
 
 
 def test_nobody_is_interrupted_who_is_told_nothing(store: Shop) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable
 from datetime import date, timedelta
@@ -28,7 +29,7 @@ from ecom_rlve.envs.policy.book import MOST_CONDITIONS, draw_policy_book
 from ecom_rlve.envs.policy.conditions import CONDITIONS, TIERS, Band
 from ecom_rlve.envs.policy.topics import TOPICS
 from ecom_rlve.envs.tasks.policy_questions.answer import PolicyAnswer, closeness, score
-from ecom_rlve.envs.tasks.policy_questions.asking import QUESTIONS, Question
+from ecom_rlve.envs.tasks.policy_questions.asking import OPENING, QUESTIONS, Question
 from ecom_rlve.envs.tasks.policy_questions.cases import dates_of, draw_situation, posed
 from ecom_rlve.envs.tasks.policy_questions.environment import ENVIRONMENT
 from ecom_rlve.envs.tasks.policy_questions.facts import kind_of
@@ -153,13 +154,31 @@ def test_no_message_tells_an_unsaid_fact(begin: Callable[..., Episode]) -> None:
     for seed in range(60):
         for d in (0, 9):
             episode = begin(d, seed, p_missing=1.0, p_noise=0.0)
-            text = episode.opening.user_message
-            text += episode.step({"answer": {"done": False, "value": 30, "unit": "days"}}).user_message
-            text += episode.step({"assistant_message": "I have checked everything, it is done."}).user_message
+            told = list(episode.utterances)
+            for action in (
+                {"answer": {"done": False, "value": 30, "unit": "days"}},
+                {"assistant_message": "I have checked everything, it is done."},
+            ):
+                episode.step(action)
+                told += episode.utterances
+            text = " ".join(each.template_text for each in told)
+            frames = " ".join(frame for each in told for frame in each.frames)
+            assert not [fact for each in told for act in each.acts for m in act.mentions for fact in m.facts]
             for slot in episode.intent.slots:
-                assert spellings(slot.fact)[0] not in text
+                value = spellings(slot.fact)[0]
+                # A word of a sentence around the facts ("I have a bit of business with you") tells nothing.
+                assert value not in text or value in frames, text
                 unsaid += 1
     assert unsaid >= 250
+
+
+def test_no_opening_of_its_own_names_a_value() -> None:
+    """A customer who "looked on your website" would seem to say where it was bought."""
+    values = {value for name in CONDITIONS for value in kind_of(name, DEPARTMENTS).values}
+    texts = [text for texts in OPENING.lists.values() for text in texts]
+    assert len(texts) >= 200
+    for text in texts:
+        assert not [value for value in values if re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", text)], text
 
 
 @pytest.mark.nightly

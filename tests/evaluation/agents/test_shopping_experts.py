@@ -74,7 +74,7 @@ def test_results_that_took_the_place_of_others_are_no_trap(store: Shop, env_id: 
 def test_stock_outs_are_reported_and_the_customer_decides(store: Shop, style: Style) -> None:
     fell_back = 0
     for seed in range(30):
-        episode = start(store, "CART", 6, seed, style, p_oos=0.6)
+        episode = start(store, "CART", 6, seed, style, p_oos=0.6, p_switch=0.0)
         wanted = episode.intent.goal.items
         reported = [
             action["assistant_message"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from ecom_rlve.envs.customer.answers import MOST_FACTS, Mind, resolved
 from ecom_rlve.envs.customer.hearing.classifier import classifier
+from ecom_rlve.envs.customer.hearing.events import Part
+from ecom_rlve.envs.customer.hearing.meaning import torn
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES
 from ecom_rlve.envs.customer.hearing.reading import read
 from ecom_rlve.envs.customer.hearing.sentences import without_exceptions
@@ -37,7 +40,7 @@ def topics(
     return Topics(items, values, in_mind=in_mind, possible=possible, choices=choices or {}, offered=offered)
 
 
-def fact(item: int, name: str, *, is_said: bool = False) -> InMind:
+def fact(item: int | None, name: str, *, is_said: bool = False) -> InMind:
     """Return something in mind."""
     return InMind(item, (name, name), is_said)
 
@@ -234,3 +237,47 @@ def test_six_questions_are_heard_and_three_facts_told_unsaid_before_said(big_sho
     assert resolved(asked[:3], mind).told == [slots[2], slots[0], slots[1]]
     assert len(resolved(asked, mind).told) == MOST_FACTS
     assert resolved([*[Question(None, ("nothing",))] * 6, asked[3]], mind).told == []
+
+
+@pytest.mark.parametrize("text", ["Blorp?", "Zzyx qwv?"])
+def test_a_question_of_unknown_words_is_one_that_cannot_be_read(text: str) -> None:
+    found = read(text, replace(topics(fact(LAMP, "reason")), possible=frozenset({"reason"})))
+    assert (found.questions, found.is_open, found.is_unread) == ((), False, True)
+
+
+def test_what_a_record_says_is_no_question() -> None:
+    mind = topics(fact(LAMP, "scent"), fact(SCARF, "material"))
+    assert read("Your account says scent amber, so amber it must be.", mind).questions == ()
+    assert read("I'd still need the scent.", mind).questions == (Question(None, ("scent",)),)
+
+
+def test_a_list_is_asked_for_openly() -> None:
+    found = read("What is on your list?", topics(fact(LAMP, "priority", is_said=True), fact(LAMP, "price")))
+    assert (found.questions, found.is_open) == ((), True)
+
+
+def test_what_is_called_by_its_own_name_is_not_asked_back() -> None:
+    words = "is it true that you want the budget $53.96 for the item"
+    mind, asked = topics(fact(LAMP, "budget"), fact(LAMP, "price")), Question(LAMP, ("budget", "price"))
+    assert not torn(asked, Part(words=words.split()), mind).is_torn
+
+
+def test_what_belongs_to_another_errand_is_not_taken_for_something_likely() -> None:
+    mind = replace(topics(fact(None, "budget")), possible=frozenset({"budget", "need", "requirement"}))
+    found = read("Isn't the order date 13 March what you want for the cutting board?", mind)
+    assert (found.questions, found.is_unread) == ((), True)
+
+
+def test_a_noun_that_begins_with_a_common_word_is_a_noun() -> None:
+    """The storage basket does not ask for its capacity."""
+    items = (("storage basket", "storage baskets"), ("new storage basket", "new storage baskets"))
+    mind = Topics(items, {}, in_mind=(fact(1, "capacity", is_said=True),), possible=frozenset(classifier().labels))
+    assert read("Which style should the new storage basket have?", mind).questions == (Question(1, ("style",)),)
+
+
+def test_a_value_after_its_label_asks_for_nothing_besides() -> None:
+    mind = topics(fact(LAMP, "color", is_said=True), fact(LAMP, "material"))
+    assert read("Do you still want the colour red for the desk lamp?", mind).questions == (Question(LAMP, ("color",)),)
+    sizes = replace(topics(fact(LAMP, "size", is_said=True), fact(LAMP, "capacity")), value_index={"3xl": "size"})
+    (question,) = read("Do you still want the size 3xl for the desk lamp?", sizes).questions
+    assert question.topics[0] == "capacity"
