@@ -36,7 +36,7 @@ _DOUBT = SCALE // 2
 """So far ahead may be that it asks for nothing, of what is worded as a question."""
 _LEAD_IN = 5
 """Words of a part that only says what a question is about: "regarding the lamp: …"."""
-_STATEMENT_LEAD = 2 * SCALE // 3
+_STATEMENT_LEAD = 3 * SCALE // 2
 """So likely must be that a statement asks for something."""
 _REPORT = re.compile(
     r"^(?:the |your |my |a )?(?:you|he|she|they|customer|friend|boss|wife|husband|mother|father|manager|colleague"

@@ -29,10 +29,11 @@ _REQUEST = re.compile(
     r"|advise|tell|answer|say)\b"
     r"|\b(?:i(?:'m| am) (?:wondering|curious|asking)|i wonder|may i ask)\b"
     r"|\bcould you (?:please )?(?:tell|specify|confirm)\b"
+    r"|\bi(?:'d| would|'ll| will)?(?: (?:still|just|only|also))+ need (?:the|your|its)\b"
     r"|^" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
 )
 # Each alternative of the pattern holds one of these words; looking for them first is many times faster.
-_REQUEST_HINTS = ("tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")
+_REQUEST_HINTS = ("need", "tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")
 
 
 class Event(NamedTuple):
