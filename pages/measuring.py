@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from describing import Count, Counts, Row
+from rapidfuzz.distance import Levenshtein
 
 from ecom_rlve.client.text import render
 from ecom_rlve.envs.customer.customer import Customer
@@ -44,8 +45,8 @@ def common_counts(shop: Shop, env_id: str, d: int, seed: int) -> Counts:
         "left out": _left_out(plain),
         "sells out": (sum(fallen for fallen, _ in coins), sum(thrown for _, thrown in coins)),
         "slipped": (
-            _differing(silent.split(), plain.opening.user_message.split()),
-            _differing(silent.split(), loud.split()),
+            _touched(silent.split(), plain.opening.user_message.split()),
+            _touched(silent.split(), loud.split()),
         ),
         "turns": (plain.t_max, 1),
         "depth": (plain.axes.top_k, 1),
@@ -131,6 +132,11 @@ def _left_out(played: Episode) -> Count:
 
 def _differing(one: Sequence[object], other: Sequence[object]) -> int:
     return sum(a != b for a, b in zip(one, other, strict=True))
+
+
+def _touched(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return how many words noise has touched; two that it ran together count once."""
+    return Levenshtein.distance(one, other) - (len(one) - len(other))
 
 
 def cells(row: Row, by_d: dict[int, list[Counts]]) -> list[str]:
