@@ -118,7 +118,8 @@ class Mention:
     @property
     def quantity(self) -> float:
         """How many pieces the sentence says are wanted; 0: it says nothing about that."""
-        return next((float(fact.constraint.value) for fact in self.facts if fact.slot == QUANTITY), 0.0)  # type: ignore[arg-type]
+        values = (fact.constraint.value for fact in self.facts if fact.slot == QUANTITY)
+        return next((float(value) for value in values if isinstance(value, (int, float))), 0.0)
 
     @property
     def is_many(self) -> bool:

@@ -42,18 +42,18 @@ Places = NDArray[np.integer]
 """Positions within the products that constraints are compared with."""
 
 
-def price_bound(price_cents: int, d: int, draw: float) -> Constraint:
-    """Return a bound "at most" the price plus a share U(0, ½e^{−d/5}) of it; ``draw`` in [0, 1) fixes the share."""
-    return Constraint("price", Op.AT_MOST, floor(price_cents * (1 + draw * 0.5 * exp(-d / 5))))
+def price_bound(price_cents: int, d: int, draw: float) -> int:
+    """Return the price and a share U(0, ½e^{−d/5}) of it, in whole cents; ``draw`` in [0, 1) fixes the share."""
+    return floor(price_cents * (1 + draw * 0.5 * exp(-d / 5)))
 
 
 def stated_price_bound(price_cents: int, d: int, draw: float) -> Constraint:
-    """Return :func:`price_bound` as shoppers state it: up to half a dollar or a dollar higher, or a cent below that.
+    """Return "at most" :func:`price_bound` as shoppers state it: less than a dollar higher, round or a cent below that.
 
     >>> stated_price_bound(2000, 0, 0.45).value, stated_price_bound(2000, 0, 0.451).value
     (2500, 2499)
     """
-    exact = int(price_bound(price_cents, d, draw).value)  # type: ignore[arg-type]
+    exact = price_bound(price_cents, d, draw)
     step = _PRICE_STEP if exact >= _CHEAP else _PRICE_STEP // 2
     round_price = -(-exact // step) * step
     # What is left of the exact bound is as good as a coin.
