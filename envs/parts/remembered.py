@@ -91,8 +91,3 @@ def count_fact(kind: SlotKind, count: int) -> Fact:
 def word_fact(kind: SlotKind, words: str) -> Fact:
     """Return words as a fact."""
     return Fact(kind.name, Constraint(kind.name, Op.EQ, words), kind=kind)
-
-
-def with_article(noun: str) -> str:
-    """Return "a desk lamp" or "an area rug"."""
-    return f"{'an' if noun[:1].casefold() in 'aeiou' else 'a'} {noun}"

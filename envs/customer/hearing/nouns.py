@@ -20,11 +20,6 @@ Nouns = Mapping[str, tuple[tuple[tuple[str, ...], tuple[int, ...]], ...]]
 """Phrases that name items, each with these items. Keyed by a phrase's first word; longest phrases first."""
 
 
-def with_article(singular: str) -> str:
-    """Return "a desk lamp", "an area rug"."""
-    return f"{'an' if singular[:1].casefold() in 'aeiou' else 'a'} {singular}"
-
-
 def words_of(text: str) -> list[str]:
     """Return the words, item marks and clause breaks of a casefolded text; possessive endings are removed."""
     tokens: list[str] = _TOKEN.findall(text)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.language.spelling import with_article
 
 PROJECT = 0
 """Position of the item that is the project itself."""
@@ -53,8 +54,7 @@ WISH = SlotKind(
 
 def need_fact(singular: str) -> Fact:
     """Return the fact that the project needs a thing of this kind."""
-    article = "an" if singular[:1].casefold() in tuple("aeiou") else "a"
-    return Fact(NEED.name, Constraint(NEED.name, Op.EQ, singular), kind=NEED, spelled=f"{article} {singular}")
+    return Fact(NEED.name, Constraint(NEED.name, Op.EQ, singular), kind=NEED, spelled=with_article(singular))
 
 
 def budget_fact(cents: int) -> Fact:

@@ -11,6 +11,7 @@ from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact, SlotKind
+from ecom_rlve.envs.language.spelling import with_article
 from ecom_rlve.envs.parts.remembered import (
     DAY_WORDS,
     MONTHS,
@@ -21,7 +22,6 @@ from ecom_rlve.envs.parts.remembered import (
     singled_out,
     spelled_day,
     spelled_money,
-    with_article,
     word_fact,
 )
 from ecom_rlve.envs.tasks.order_status.opening import opening

@@ -13,8 +13,9 @@ from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
 from ecom_rlve.envs.language.acts import Fact
+from ecom_rlve.envs.language.spelling import with_article
 from ecom_rlve.envs.parts.description import facts_of
-from ecom_rlve.envs.parts.remembered import Clue, singled_out, with_article
+from ecom_rlve.envs.parts.remembered import Clue, singled_out
 from ecom_rlve.envs.tasks.returns.facts import LISTED, METHODS, Candidate, fitting_reasons, line_clues, wish_facts
 from ecom_rlve.envs.tasks.returns.opening import opening
 from ecom_rlve.envs.tasks.returns.replacement import Replacement, draw_replacement

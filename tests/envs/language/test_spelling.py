@@ -13,7 +13,7 @@ from ecom_rlve.envs.registry import environments
 AN = """
     area rug, umbrella, hourglass, heirloom mug, LED lamp, XL dress, HDMI cable, 8 cm ring, 80 l pack, 11-piece set,
     ice tray, 18 g tin, M8 bolt, S-shaped hook, X-ray apron, uninsulated tent, Ashenholt mug, F1 cap, eight-way hose,
-    unassembled desk
+    unassembled desk, Area rug
 """
 A = """
     desk lamp, USB-C charger, unicorn mug, unisex shirt, used desk, European plug, one-piece suit, onesie, ukulele,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact
-from ecom_rlve.envs.parts.remembered import Clue, singled_out, spelled_day, spelled_money, with_article
+from ecom_rlve.envs.parts.remembered import Clue, singled_out, spelled_day, spelled_money
 
 CANDIDATES = range(5)
 
@@ -60,8 +60,3 @@ def test_it_is_what_trying_every_set_finds(clues: list[set[int]]) -> None:
 def test_spellings() -> None:
     assert (spelled_day(date(2025, 1, 31)), spelled_day(date(2025, 12, 1))) == ("31 January", "1 December")
     assert (spelled_money(2499), spelled_money(5), spelled_money(100)) == ("$24.99", "$0.05", "$1.00")
-    assert (with_article("desk lamp"), with_article("Area rug"), with_article("umbrella")) == (
-        "a desk lamp",
-        "an Area rug",
-        "an umbrella",
-    )
