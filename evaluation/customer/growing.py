@@ -31,14 +31,17 @@ _SAMPLES = {
     "facts": "in black", "preds": "be black", "tags": "colour black", "clause": "the desk lamp should be black",
     "clauses": "I paid by card", "count": "three mugs", "list": "desk lamp: colour black", "things": "the size",
     "of_item": " for the desk lamp", "instead": " instead of the mug", "options": "the colour or the size",
+    "date": "3 May", "money": "$40.00",
 }  # fmt: skip
-"""What stands in the places while a frame is verified."""
+"""What stands in the places of all tables while a frame is verified."""
 _PROPOSE = (
     "You write lines for the simulated customers of an online shop. Answer with a JSON array of strings and nothing "
-    "else. Each line is one or two sentences that a real person would say, in British English, ASCII only. Words in "
+    "else. Each line is {shape}, as a real person would say it, in British English, ASCII only. Words in "
     "braces are places that code fills: keep each of them exactly as it is, once. Say no number, price, colour, "
     "material or name; add no other fact, question or wish."
 )
+_SENTENCES = "one or two sentences"
+_PHRASE = "a phrase that stands within a sentence, without a full stop"
 _VERIFY = (
     'A customer of an online shop said something. Answer with a JSON object and nothing else: {"does": the letter of '
     'what the customer does, "says": an array with the phrases of the list that occur in the text}.'
@@ -96,7 +99,8 @@ async def _proposed(endpoint: Endpoint, frames: Frames, batch: int, seed: int) -
         + "\n".join(variants(each)[0] for each in shown)
         + f"\nWrite {_AT_ONCE} more, each different from the others and from the examples."
     )
-    return [each for each in _json_in(await _said(endpoint, _PROPOSE, asked, rng), list) if isinstance(each, str)]
+    system = _PROPOSE.format(shape=_PHRASE if frames.is_phrase else _SENTENCES)
+    return [each for each in _json_in(await _said(endpoint, system, asked, rng), list) if isinstance(each, str)]
 
 
 def _fault(frames: Frames, kept: Sequence[str], text: str, values: Collection[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 
 import httpx
@@ -12,9 +13,9 @@ import pytest
 
 from ecom_rlve.envs.customer.model.endpoint import Endpoint, EndpointSettings
 from ecom_rlve.envs.customer.model.errors import EndpointError
-from ecom_rlve.envs.language.bank_files import read_bank
+from ecom_rlve.envs.language.bank_files import read_bank, variants
 from ecom_rlve.envs.registry import known_tables
-from ecom_rlve.evaluation.customer.growing import Growth, grow
+from ecom_rlve.evaluation.customer.growing import _SAMPLES, Growth, grow
 
 GOOD = "As I see it, {item} would do (well|nicely) {facts}."
 PROPOSED = [
@@ -81,6 +82,26 @@ def test_the_file_can_be_read_as_a_bank(tmp_path: Path) -> None:
     texts = read_bank([path]).act("answer_item").lists["any"]
     assert texts[-1] == GOOD
     assert len(texts) == len(known_tables()["answer_item"].lists["any"]) + 1
+
+
+def test_every_place_of_every_table_can_be_filled_for_the_verifier() -> None:
+    for name, frames in known_tables().items():
+        for text in chain(*frames.lists.values()):
+            assert "{" not in variants(text)[0].format_map(_SAMPLES), name
+
+
+@pytest.mark.parametrize(("table", "shape"), [("answer_item", "sentences"), ("reference_total", "a phrase")])
+def test_a_table_of_phrases_is_asked_for_phrases(table: str, shape: str) -> None:
+    asked: list[str] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        asked.append(json.loads(request.content)["messages"][0]["content"])
+        return httpx.Response(200, json={"choices": [{"message": {"role": "assistant", "content": "[]"}}]})
+
+    known_tables()
+    silent = Endpoint(EndpointSettings("http://model.test/v1", "any"), transport=httpx.MockTransport(answer))
+    assert not asyncio.run(grow(silent, [table], 1, 0)).frames
+    assert [shape in each for each in asked] == [True]
 
 
 def test_the_same_seed_asks_the_same() -> None:
