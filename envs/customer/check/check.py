@@ -1,11 +1,11 @@
 """The check of a wording: places, and around them words that state no fact, negate nothing and change no act (SPEC §7).
 
 Every value is in a place, so what is left to ask of the free words is small. Phrases of courtesy are taken out first.
-What remains may hold a harmless word (``words.txt``, and what ``english.txt`` holds besides ``harmful.txt``), a word
-that the message's own acts need, and, where customers tell of themselves, a word of ``describing.txt``; a clause that
-tells a fact takes fewer of them. Some combinations of harmless words are refused, and phrases that do what another act
-does; and each act has to have been done. A word that is on no list is refused: then a model is asked again, while a lie
-would make the reward meaningless. The phrases are in ``phrases.toml``.
+What remains may hold a harmless word (``words.txt``; what the frames and ``english.txt`` hold besides ``harmful.txt``),
+a word that the message's own acts need, and, where customers tell of themselves, a word of ``describing.txt``; a clause
+that tells a fact takes fewer of them. Some combinations of harmless words are refused, and phrases that do what another
+act does; and each act has to have been done. A word that is on no list is refused: then a model is asked again, while a
+lie would make the reward meaningless. The phrases are in ``phrases.toml``.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def is_harmless(word: str) -> bool:
 
 @lru_cache(_WORDS_KEPT)
 def is_english(word: str) -> bool:
-    """Tell whether a word is on the list of English words, or is common."""
-    return is_common(word) or not _forms(word).isdisjoint(_listed("english.txt"))
+    """Tell whether a word is English as far as this project knows: its frames hold it, or a list does."""
+    return is_common(word) or not _forms(word).isdisjoint(_said_by_bank() | _listed("english.txt"))
 
 
 def without_story(clause: str) -> str:
@@ -88,3 +88,12 @@ def _forms(word: str, endings: dict[str, tuple[str, ...]] = _ENDINGS) -> set[str
 def _listed(name: str) -> frozenset[str]:
     lines = files("ecom_rlve.envs.customer.check.data").joinpath(name).read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in re.findall("[a-z]+", line))
+
+
+@cache
+def _said_by_bank() -> frozenset[str]:
+    """Return the words in the files of frames: what the bank may say, a model may say too."""
+    folders = (files("ecom_rlve.envs.language.bank"), *files("ecom_rlve.envs.tasks").iterdir())
+    found = (file for folder in folders if folder.is_dir() for file in folder.iterdir() if file.name.endswith(".toml"))
+    texts = (file.read_text(encoding="utf-8").lower() for file in found)
+    return frozenset(word for text in texts for word in re.findall("[a-z]+", text))
