@@ -26,13 +26,16 @@ _WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{5,}(?![\w'’-])")
 _ANY_WORD = re.compile(r"(?<![\w'’-])[^\W\d_]{2,}(?![\w'’-])")
 _NEXT_WORD = re.compile(r" ([a-z]{2,})(?= )")
 _LEAST_LETTERS = 5
+"""A shorter word is too often one edit away from another: "for" and "or"."""
 _ARTICLES = frozenset(("an", "the"))
 """A word before them would read like another word: "ina", "tothe"."""
 _NUMBERS = frozenset(NUMBER_WORDS)
 _CARELESS_SHARE = 0.5
 """Share of a careless customer's errors that are no typing errors."""
 _GAP_SHARE = 0.4
+"""Share of those that run a word into the next, where that may be; the others are slips of grammar or a capital."""
 _CAPITAL_SHARE = 0.8
+"""Share of capitals that are forgotten, where that may be: who forgets them forgets most."""
 # What people and their phones make of common words. None of them carries a fact.
 _GRAMMAR: dict[str, str] = {
     "their": "there", "there": "their", "your": "you're", "than": "then", "then": "than", "the": "teh", "and": "adn",
