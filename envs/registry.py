@@ -15,7 +15,7 @@ from ecom_rlve.envs import tasks
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.errors import DifficultyError, UnknownEnvironmentError
 from ecom_rlve.envs.language.bank_files import read_bank
-from ecom_rlve.envs.language.frames import Frames, acts_in_bank, known_frames
+from ecom_rlve.envs.language.frames import Frames, known_frames
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
@@ -57,7 +57,6 @@ def environment(name: str) -> Environment:
 def known_tables() -> Mapping[str, Frames]:
     """Return every table of frames: what all environments' customers say, and what each one's own say."""
     environments()  # Each reads its own frames, which makes them known.
-    acts_in_bank()
     return known_frames()
 
 

@@ -204,7 +204,8 @@ _KNOWN: dict[str, Frames] = {}
 
 
 def known_frames() -> Mapping[str, Frames]:
-    """Return every table that was read so far, by name."""
+    """Return every table, by name: the common ones, and those of each environment that was imported."""
+    acts_in_bank()  # Else the common ones would be missing until a customer needs one.
     return MappingProxyType(_KNOWN)
 
 
@@ -267,7 +268,7 @@ class Bank:
 
     @cached_property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits that depend on every frame."""
+        """16 hexadecimal digits that depend on every frame; read it once the environments are imported."""
         digest = blake2b(digest_size=8)
         for name, known in sorted(known_frames().items()):
             digest.update(f"{name}\x1f{self.frames(known).lists}\x1e".encode())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -181,6 +183,20 @@ def test_two_files_are_joined(write: Callable[..., Path]) -> None:
         "whose shade goes by the name of {value}", "a vision in {value}"
     ]  # fmt: skip
     assert bank.fingerprint != read_bank([write(GOOD)], VALUES).fingerprint
+
+
+def test_the_fingerprint_does_not_depend_on_what_a_process_did_before() -> None:
+    """A customer with a question about a rule needs no common table, which once left them out of the stamp."""
+
+    def stamp_of_first(env_id: str) -> str:
+        code = (
+            "from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec\n"
+            "from ecom_rlve.envs.world.shop import Shop\n"
+            f"print(Episode(Shop.open('synthetic:2000:0'), EpisodeSpec({env_id!r}, 0, 1), 'episode').metadata.bank)"
+        )
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+
+    assert stamp_of_first("POLICY") == stamp_of_first("CART") != ""
 
 
 def test_a_shop_takes_files_for_all_of_its_episodes(write: Callable[..., Path]) -> None:
