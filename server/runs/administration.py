@@ -37,8 +37,8 @@ def put_run(runs: Runs, name: str, settings: RunSettings) -> RunState:
         was = read_settings(run.settings)
         if run.counted and _fixed(was) != _fixed(settings):
             raise RunConflictError(
-                f"run {name[:64]!r} has counted {run.counted} episodes, so that its reward_profile and observation_bytes "
-                "cannot change any more; make a run of another name"
+                f"run {name[:64]!r} has counted {run.counted} episodes, so its reward_profile and observation_bytes cannot "
+                "change any more; make a run of another name"
             )
         runs.rows.change(run, settings=settings.model_dump_json())
         return _told(runs, runs.known(run.name))
@@ -64,7 +64,7 @@ def fork_run(runs: Runs, name: str, new_name: str) -> RunState:
         ledger = StoredLedger(runs.database, fork.id)
         for each in frontiers_of(runs.database, run.id):
             if each.env_id in runs.pins.environments:
-                highest = max(0, environment(each.env_id).max_difficulty(runs.shop))
+                highest = max(0, runs.highest(each.env_id))
                 ledger.put_frontier((each.env_id, each.style, each.format), Frontier(min(each.level, highest)))
         return _told(runs, runs.known(new_name))
 

@@ -72,8 +72,7 @@ def report(runs: Runs, run_id: str, reported: Report, *, discloses_acts: bool) -
         ]
         for spec, each, why in zip(specs, reported.episodes, reasons, strict=True):
             if why is None:
-                highest = environment(spec.env_id).max_difficulty(runs.shop)
-                share = Fraction(each.correct_share)
+                share, highest = Fraction(each.correct_share), runs.highest(spec.env_id)
                 curriculum.end(key_of(spec), spec.seed, each.episode_id, share, highest)
         counted = reasons.count(None)
         runs.rows.add_counted(run.id, counted)

@@ -95,12 +95,14 @@ class Runs:
         """``deal`` returns a seed whose first message is worded already, or None; it is asked when a reset leaves the
         seed to the server.
         """
-        self.shop = shop
+        self._shop = shop
         self.database = database
         self.rows = RunRows(database)
         self.pins = pins_of(shop)
+        self._pins_text = self.pins.model_dump_json()
         self._deal = deal
         self._openings: dict[tuple[int, str], _Opening] = {}
+        self._highest: dict[str, int] = {}
         forget_live(database)
 
     def transaction(self) -> AbstractContextManager[None]:
@@ -124,6 +126,8 @@ class Runs:
         run = self.rows.find(name)
         if run is None:
             return self.added(name, RunSettings())
+        if run.pins == self._pins_text:
+            return run
         differs = difference(read_pins(run.pins), self.pins)
         if differs is None:
             return run
@@ -140,11 +144,17 @@ class Runs:
         """Add a run, by default with this server's pins; raises ``RunsFullError``."""
         if self.rows.count() >= MOST_RUNS:
             raise RunsFullError(f"at most {MOST_RUNS} runs are kept; DELETE /curriculum/{{run_id}} makes room")
-        pins = pins or self.pins.model_dump_json()
+        pins = pins or self._pins_text
         return self.rows.add(name, settings.model_dump_json(), pins, secrets.token_bytes(32), forked_from)
 
+    def highest(self, env_id: str) -> int:
+        """Return the highest difficulty that the catalog can serve in an environment."""
+        if env_id not in self._highest:
+            self._highest[env_id] = environment(env_id).max_difficulty(self._shop)
+        return self._highest[env_id]
+
     def curriculum(self, run: RunRow) -> Curriculum:
-        """Return the curriculum of a run."""
+        """Return the curriculum of a run, for one transaction."""
         return Curriculum(StoredLedger(self.database, run.id), read_settings(run.settings).parameters)
 
     def frontiers(self, names: Iterable[str]) -> Iterator[tuple[str, FrontierState]]:
@@ -171,8 +181,7 @@ class Runs:
             RunPinnedError, RunsFullError, StoreUnavailableError: see there.
         """
         fixed = named_environment(request, env)
-        with self.transaction():
-            run = self.opened(request.run_id)
+        run = self.opened(request.run_id)
         if request.group_id is None:
             return self._drawn(request, fixed, run)
         group = self.rows.group(run.id, request.group_id)
@@ -227,7 +236,7 @@ class Runs:
             run = self.rows.of_row(entry.run)
             if run is None:
                 return
-            highest = environment(entry.key[0]).max_difficulty(self.shop)
+            highest = self.highest(entry.key[0])
             if self.curriculum(run).end(entry.key, entry.seed, entry.episode_id, outcome, highest):
                 self.rows.add_counted(run.id, 1)
 
@@ -253,7 +262,7 @@ class Runs:
         if seed is None:
             is_group = request.group_id is not None
             seed = self.group_seed(run, request.group_id or "") if is_group else secrets.randbelow(SEEDS)
-        env_id = fixed or chosen_environment(request, settings, seed, self.shop)
+        env_id = fixed or chosen_environment(request, settings, seed, self.highest)
         spec = asked_spec(request, settings, env_id, seed)
         if request.difficulty is None:
             drawn = self.curriculum(run).draw(env_id, spec.style, spec.format, seed)
@@ -266,15 +275,16 @@ class Runs:
 
     def _pinned_anew(self, run: RunRow) -> RunRow:
         """Pin a run that nobody has played to what this server serves."""
-        self.rows.change(run, pins=self.pins.model_dump_json())
+        self.rows.change(run, pins=self._pins_text)
         return self.known(run.name)
 
     def _begun_anew(self, run: RunRow) -> RunRow:
         """Begin the run that nobody names anew; what it was keeps living under another name."""
         taken = {*self.rows.names()}
         number = next(each for each in range(1, len(taken) + 2) if f"{run.name}-{each}" not in taken)
-        self.rows.change(run, name=f"{run.name}-{number}")
-        return self.added(run.name, RunSettings())
+        with self.transaction():
+            self.rows.change(run, name=f"{run.name}-{number}")
+            return self.added(run.name, RunSettings())
 
 
 def key_of(spec: EpisodeSpec) -> Key:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import lru_cache
 
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.episode import EpisodeSpec
 from ecom_rlve.envs.registry import choose_environment, choose_weighted, collection_members, environment
-from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ResetRequest, RewardProfile
 from ecom_rlve.run_models import RunSettings
 from ecom_rlve.server.errors import EnvironmentConflictError, GroupConflictError
@@ -29,8 +29,10 @@ def named_environment(request: ResetRequest, env: str | None) -> str | None:
     return fixed or asked
 
 
-def chosen_environment(request: ResetRequest, settings: RunSettings, seed: int, shop: Shop) -> str:
+def chosen_environment(request: ResetRequest, settings: RunSettings, seed: int, highest: Callable[[str], int]) -> str:
     """Return the environment that ``seed`` draws: from the collection, else by the run's weights, else from all.
+
+    ``highest`` returns the highest difficulty that the catalog can serve in an environment.
 
     Raises:
         UnknownEnvironmentError, DifficultyError: see :func:`~ecom_rlve.envs.registry.choose_environment`.
@@ -38,7 +40,7 @@ def chosen_environment(request: ResetRequest, settings: RunSettings, seed: int, 
     least = request.difficulty or 0
 
     def can_serve(each: Environment) -> bool:
-        return each.max_difficulty(shop) >= least
+        return highest(each.about.id) >= least
 
     if request.collection is None and settings.weights:
         return choose_weighted(settings.weights, seed, can_serve)

@@ -15,28 +15,35 @@ _SEED = "is_grouped, live, counted, ended, correct, is_judged"
 
 
 class StoredLedger:
-    """A ledger over the tables; every change belongs to the transaction that is open."""
+    """A ledger over the tables, for one transaction: what it has read or written it need not read again."""
 
     def __init__(self, database: Database, run: int) -> None:
         """``run`` is the run's row."""
         self._database = database
         self._run = run
         self._ids: dict[Key, int] = {}
+        self._frontiers: dict[Key, Frontier] = {}
         self._seed_ids: dict[tuple[Key, int], int] = {}
+        self._seeds: dict[tuple[Key, int], Seed | None] = {}
 
     def frontier(self, key: Key) -> Frontier:
         """Return a frontier."""
+        if key in self._frontiers:
+            return self._frontiers[key]
         row = self._database.row(
             "SELECT id, level, passes FROM frontiers WHERE run = ? AND env_id = ? AND style = ? AND format = ?",
             (self._run, *key),
         )
         if row is None:
-            return Frontier()
-        self._ids[key] = row[0]
-        return Frontier(row[1], row[2])
+            found = Frontier()
+        else:
+            self._ids[key], found = row[0], Frontier(row[1], row[2])
+        self._frontiers[key] = found
+        return found
 
     def put_frontier(self, key: Key, frontier: Frontier) -> None:
         """Keep a frontier."""
+        self._frontiers[key] = frontier
         (self._ids[key],) = self._database.row(
             "INSERT INTO frontiers (run, env_id, style, format, level, passes) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT DO UPDATE SET level = excluded.level, passes = excluded.passes RETURNING id",
@@ -45,17 +52,14 @@ class StoredLedger:
 
     def seed(self, key: Key, number: int) -> Seed | None:
         """Return a seed."""
-        frontier = self._frontier_id(key)
-        if frontier is None:
-            return None
-        row = self._database.row(f"SELECT id, {_SEED} FROM seeds WHERE frontier = ? AND number = ?", (frontier, number))
-        if row is None:
-            return None
-        self._seed_ids[key, number] = row[0]
-        return _seed(row[1:])
+        if (key, number) in self._seeds:
+            return self._seeds[key, number]
+        found = self._seeds[key, number] = self._read_seed(key, number)
+        return found
 
     def put_seed(self, key: Key, number: int, seed: Seed) -> None:
         """Keep a seed."""
+        self._seeds[key, number] = seed
         values = (seed.is_grouped, seed.live, seed.counted, seed.ended, str(seed.correct), seed.is_judged)
         known = self._seed_ids.get((key, number))
         if known is not None:
@@ -120,7 +124,19 @@ class StoredLedger:
     def forget_seeds(self, key: Key) -> None:
         """Forget all seeds of a frontier."""
         self._database.row("DELETE FROM seeds WHERE frontier = ?", (self._frontier_id(key),))
-        self._seed_ids = {known: row for known, row in self._seed_ids.items() if known[0] != key}
+        for each in [known for known in (*self._seed_ids, *self._seeds) if known[0] == key]:
+            self._seed_ids.pop(each, None)
+            self._seeds.pop(each, None)
+
+    def _read_seed(self, key: Key, number: int) -> Seed | None:
+        frontier = self._frontier_id(key)
+        if frontier is None:
+            return None
+        row = self._database.row(f"SELECT id, {_SEED} FROM seeds WHERE frontier = ? AND number = ?", (frontier, number))
+        if row is None:
+            return None
+        self._seed_ids[key, number] = row[0]
+        return _seed(row[1:])
 
     def _frontier_id(self, key: Key) -> int | None:
         if key not in self._ids:
