@@ -19,10 +19,12 @@ from transformers import TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig
 
+from ecom_rlve.client import Curriculum, EcomEnv, EcomEnvError
 from ecom_rlve.client.adapters.trl import TrlEnvironments, training_rows, trl_environments
 from ecom_rlve.evaluation.local_server import local_server
+from ecom_rlve.run_models import CurriculumParameters, RunSettings
 from ecom_rlve.training.recipe import Recipe, RecipeError, load_recipe
-from ecom_rlve.training.run_record import RunError, RunRecord, begin, resumed
+from ecom_rlve.training.run_record import RunFolderError, RunRecord, begin, resumed
 from ecom_rlve.training.scripted_trainer import ScriptedTrainer
 from ecom_rlve.training.tiny_model import tiny_model, tiny_tokenizer
 from ecom_rlve.training.trainer import MixedGroupsTrainer
@@ -43,6 +45,8 @@ _DRY: dict[str, Any] = {
 }
 """What a dry run changes in a recipe; losses, clips and filters are those of the recipe."""
 
+_RETRY_FOR_S = 300
+"""A server that is started again is waited for; its live episodes are lost, and have no reward."""
 _OWN_TOKENS = 16
 """That a random model writes itself: it never ends a message."""
 
@@ -97,13 +101,16 @@ def trl_config(recipe: Recipe, processes: int, *, cpu: bool = False) -> GRPOConf
     )
 
 
-def make_trainer(record: RunRecord, recipe: Recipe, environments: TrlEnvironments, *, dry: bool) -> MixedGroupsTrainer:
+def make_trainer(
+    record: RunRecord, recipe: Recipe, environments: TrlEnvironments, curriculum: Curriculum, *, dry: bool
+) -> MixedGroupsTrainer:
     """Return the trainer of a run, and of a dry run the one whose model is scripted."""
     options: dict[str, Any] = {
         "args": trl_config(recipe, PartialState().num_processes, cpu=dry),
         "train_dataset": Dataset.from_list(training_rows(recipe.env_ids, recipe.prompts)),
         "environment_factory": dict(environments.factories),
         "redraws": recipe.redraws,
+        "frontiers": lambda: frontiers(curriculum),
         "callbacks": [RunRecordCallback(record)],
     }
     if not dry:
@@ -113,14 +120,55 @@ def make_trainer(record: RunRecord, recipe: Recipe, environments: TrlEnvironment
     return ScriptedTrainer(model=model, processing_class=tokenizer, **options)
 
 
+def frontiers(curriculum: Curriculum) -> dict[str, int]:
+    """Return the run's frontiers by environment, empty while the server cannot be reached: they are for the log."""
+    try:
+        found = curriculum.read().frontiers
+    except EcomEnvError:
+        return {}
+    return {each.env_id: each.level for each in found if (each.style, each.format) == ("tool", "strict")}
+
+
+def prepare(curriculum: Curriculum, recipe: Recipe, *, resume: bool) -> None:
+    """Make the run at the server, or free what a trainer that died was playing.
+
+    Raises the client's :class:`RunError` if a run that is resumed is not there, and :class:`RunFolderError` if it is on
+    another catalog, bank or version: its levels would mean something else.
+    """
+    if not resume:
+        curriculum.put(RunSettings(parameters=CurriculumParameters(tau_num=recipe.tau_num)))
+        return
+    if not curriculum.read().is_playable:
+        raise RunFolderError(
+            f"{recipe.server} serves another catalog, bank or version than the run {curriculum.run_id} began with: "
+            "serve what it began with, or fork it and begin a new run"
+        )
+    curriculum.delete_episodes()
+
+
+def open_record(recipe: Recipe, checkpoint: Path | None, *, resume: bool) -> RunRecord:
+    """Return the run's record; where there are several processes, only the first one makes it."""
+    state = PartialState()
+    if state.is_main_process and not resume:
+        begin(recipe)
+    state.wait_for_everyone()
+    return resumed(recipe, checkpoint)
+
+
 def run(recipe: Recipe, *, resume: bool, dry: bool) -> None:
-    """Train, or go on with a run. Raises :class:`RunError`, and what the client and TRL raise."""
+    """Train, or go on with a run. Raises :class:`RunFolderError`, and what the client and TRL raise."""
     folder = Path(recipe.output)
     last = get_last_checkpoint(recipe.output) if resume and folder.is_dir() else None
-    record = resumed(recipe, Path(last) if last else None) if resume else begin(recipe)
+    record = open_record(recipe, Path(last) if last else None, resume=resume)
     print(f"run {record.run_id}, {'from ' + last if last else 'from the start'}", flush=True)
-    with trl_environments(recipe.server, recipe.env_ids, run_id=record.run_id, retry_for=300) as environments:
-        trainer = make_trainer(record, recipe, environments, dry=dry)
+    with ExitStack() as stack:
+        curriculum = stack.enter_context(EcomEnv(recipe.server, retry_for=_RETRY_FOR_S)).curriculum(record.run_id)
+        if PartialState().is_main_process:
+            prepare(curriculum, recipe, resume=resume)
+        environments = stack.enter_context(
+            trl_environments(recipe.server, recipe.env_ids, run_id=record.run_id, retry_for=_RETRY_FOR_S)
+        )
+        trainer = make_trainer(record, recipe, environments, curriculum, dry=dry)
         trainer.train(resume_from_checkpoint=last)
         trainer.save_model(str(folder / "final"))
         record.write(folder / "final")
@@ -140,7 +188,7 @@ def main(
         with ExitStack() as stack:
             url = server or (stack.enter_context(local_server("--catalog", _DRY_CATALOG)) if dry_run else recipe.server)
             run(recipe.model_copy(update={"server": url}), resume=resume, dry=dry_run)
-    except (RecipeError, RunError) as error:
+    except (RecipeError, RunFolderError) as error:
         sys.exit(f"{error}")
 
 

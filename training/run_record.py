@@ -18,7 +18,7 @@ from ecom_rlve.training.recipe import Recipe
 FILE = "ecom_rlve_run.json"
 
 
-class RunError(RuntimeError):
+class RunFolderError(RuntimeError):
     """An output folder cannot be used for this run; the message says what to do."""
 
 
@@ -41,11 +41,11 @@ class RunRecord(BaseModel):
 def begin(recipe: Recipe) -> RunRecord:
     """Start a run in a folder that holds none. Its id cannot be guessed, because whoever knows it can end its episodes.
 
-    Raises :class:`RunError` if the folder holds a run.
+    Raises :class:`RunFolderError` if the folder holds a run.
     """
     folder = Path(recipe.output)
     if (folder / FILE).exists():
-        raise RunError(f"{folder} holds a run; go on with it by --resume, or name another folder by --output")
+        raise RunFolderError(f"{folder} holds a run; go on with it by --resume, or name another folder by --output")
     record = RunRecord(run_id=f"{folder.name}-{uuid4().hex}", recipe=recipe, version=__version__)
     record.write(folder)
     return record
@@ -54,18 +54,20 @@ def begin(recipe: Recipe) -> RunRecord:
 def resumed(recipe: Recipe, checkpoint: Path | None) -> RunRecord:
     """Return the record of the run to go on with: the checkpoint's, or the folder's where there is no checkpoint yet.
 
-    ``steps``, ``server`` and ``save_every`` may differ from what the run was started with. Raises :class:`RunError` if
-    there is no run, or anything else differs: the groups of one run must be made in one way.
+    ``steps``, ``server`` and ``save_every`` may differ from what the run was started with. Raises
+    :class:`RunFolderError` if there is no run, or anything else differs: a run's groups must be made in one way.
     """
     folder = checkpoint or Path(recipe.output)
     try:
         record = RunRecord.model_validate_json((folder / FILE).read_bytes())
     except FileNotFoundError:
-        raise RunError(f"{folder} holds no run to resume; start one without --resume") from None
+        raise RunFolderError(f"{folder} holds no run to resume; start one without --resume") from None
     except ValidationError as error:
-        raise RunError(f"{folder / FILE} is no record of a run: {error}") from error
+        raise RunFolderError(f"{folder / FILE} is no record of a run: {error}") from error
     free = {"steps", "server", "save_every", "output"}
     before, now = record.recipe.model_dump(exclude=free), recipe.model_dump(exclude=free)
     if changed := sorted(name for name in now if now[name] != before[name]):
-        raise RunError(f"the run in {folder} was started with other values of {', '.join(changed)}; begin a new run")
+        raise RunFolderError(
+            f"the run in {folder} was started with other values of {', '.join(changed)}; begin a new run"
+        )
     return record

@@ -1,7 +1,7 @@
 """A script that plays CART a little, for the dry run: it reads the conversation as the chat template shows it.
 
-It searches for the customer's words, adds one of the results, drawn at random, and submits. At d = 0 about one prompt in
-three cannot be won so; in the others one of five results is right.
+It searches for the customer's words, adds one of the results, drawn at random, and submits. At d = 0 about one prompt
+in three cannot be won so; in the others one of five results is right.
 """
 
 from __future__ import annotations
