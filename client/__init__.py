@@ -1,5 +1,6 @@
 """The thin client: play an environment of a server over HTTP, with nothing but httpx and pydantic."""
 
+from ecom_rlve.client.batch import Failed, Played, Progress
 from ecom_rlve.client.client import AsyncEcomEnv, EcomEnv
 from ecom_rlve.client.errors import (
     CapacityError,
@@ -18,6 +19,7 @@ from ecom_rlve.client.errors import (
 )
 from ecom_rlve.client.protocol import StepResult
 from ecom_rlve.client.text import render
+from ecom_rlve.client.tool_chat import ToolChat
 
 __all__ = [
     "AsyncEcomEnv",
@@ -28,11 +30,15 @@ __all__ = [
     "EpisodeError",
     "EpisodeExistsError",
     "EpisodeLostError",
+    "Failed",
     "InfrastructureError",
     "InvalidRequestError",
     "NotResetError",
+    "Played",
+    "Progress",
     "ServerUnavailableError",
     "StepResult",
+    "ToolChat",
     "UnauthorizedError",
     "UnexpectedAnswerError",
     "UnservableError",
