@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
+from uuid import uuid4
 
 from ecom_rlve.client.protocol import StepResult
 from ecom_rlve.client.text import found, notes, said
@@ -54,10 +55,12 @@ def reset_arguments(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a dataset row is an argument of a reset, and what makes it a chat.
 
     Columns that no reset knows stay here: a row may hold what is no JSON. The row chooses neither style nor content of
-    the first observation.
+    the first observation. An episode that it does not name gets an id, so that the client can end it even if it never
+    hears that it began.
     """
     known = ResetRequest.model_fields.keys() - CHAT_RESET.keys()
-    return {name: value for name, value in row.items() if name in known and value is not None} | dict(CHAT_RESET)
+    given = {name: value for name, value in row.items() if name in known and value is not None}
+    return {"episode_id": uuid4().hex, **given, **CHAT_RESET}
 
 
 def system_text(first: StepResult, *, says_by_tool: bool = False) -> str:

@@ -1,1 +1,1 @@
-"""Adapters: an episode in the shape that a trainer's library expects, one module for each library."""
+"""Episodes in the forms that trainers and model servers take; each module needs the library that it is named after."""

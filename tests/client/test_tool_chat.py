@@ -83,7 +83,11 @@ def test_an_episode_of_another_style_is_refused() -> None:
 
 def test_a_row_gives_a_reset_its_arguments_and_nothing_else() -> None:
     row = {"env_id": "CART", "seed": None, "prompt": object(), "style": "turn", "group_id": "g", "include": ["format"]}
-    assert reset_arguments(row) == {"env_id": "CART", "group_id": "g", **CHAT_RESET}
+    arguments = reset_arguments(row)
+    made = arguments.pop("episode_id")
+    assert arguments == {"env_id": "CART", "group_id": "g", **CHAT_RESET}
+    assert made != reset_arguments(row)["episode_id"]
+    assert reset_arguments({"episode_id": "mine"})["episode_id"] == "mine"
 
 
 def test_a_call_is_answered_under_its_id_with_the_budget_last() -> None:
