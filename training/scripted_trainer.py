@@ -27,7 +27,7 @@ class ScriptedTrainer(MixedGroupsTrainer):
     ) -> tuple[list[list[int]], None]:
         # By step and shape, so that a resumed run draws what it would have drawn.
         draws = stream(self.args.seed, "scripted", self.state.global_step, sum(map(len, prompt_ids)))
-        written = [self._written(ids, draws) for ids in prompt_ids]
+        written = [self._written(ids, number, draws) for number, ids in enumerate(prompt_ids)]
         own = [number for number, ids in enumerate(written) if ids is None]
         if own:
             asked = [prompt_ids[number] for number in own]
@@ -35,11 +35,11 @@ class ScriptedTrainer(MixedGroupsTrainer):
             written = [answers[own.index(number)] if ids is None else ids for number, ids in enumerate(written)]
         return [ids or [] for ids in written], None
 
-    def _written(self, prompt: list[int], draws: Generator) -> list[int] | None:
+    def _written(self, prompt: list[int], pick: int, draws: Generator) -> list[int] | None:
         """Return the tokens of the next message, None where the model is to write it."""
         if draws.random() < _OWN_WORDS:
             return None
-        call = next_call(self.processing_class.decode(prompt), draws)
+        call = next_call(self.processing_class.decode(prompt), pick)
         written = "Goodbye." if call is None else f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
         text = f"{written}{self.processing_class.eos_token}"
         ids: list[int] = self.processing_class(text, add_special_tokens=False)["input_ids"]

@@ -161,15 +161,19 @@ def test_asking_for_the_tools_leaves_no_place_and_counts_for_nothing(live_url: s
 
 
 def test_no_place_is_left_by_the_block_nor_by_what_was_dropped(live_url: str) -> None:
-    with pytest.raises(ZeroDivisionError), trl_environments(live_url, ["CART"], run_id=RUN) as made:
-        kept, dropped = (made.factories["CART"]() for _ in range(2))
-        kept.reset(group_id="kept")
-        dropped.reset(group_id="dropped")
-        assert len(live(live_url)) == 2
-        del dropped
-        gc.collect()
-        assert len(live(live_url)) == 1
-        raise ZeroDivisionError
+    def fail() -> None:
+        with trl_environments(live_url, ["CART"], run_id=RUN) as made:
+            kept, dropped = (made.factories["CART"]() for _ in range(2))
+            kept.reset(group_id="kept")
+            dropped.reset(group_id="dropped")
+            assert len(live(live_url)) == 2
+            del dropped
+            gc.collect()
+            assert len(live(live_url)) == 1
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
     assert live(live_url) == []
 
 
