@@ -187,7 +187,8 @@ class RewardProfile(BaseModel):
         return self
 
 
-DEFAULT_PROFILE = RewardProfile()
+# Each weight is given, so that what was set and is sent does not depend on where a profile came from.
+DEFAULT_PROFILE = RewardProfile(task=0.75, eff=0.15, hall=0.1)
 
 
 class EpisodeResult(BaseModel):

@@ -372,9 +372,9 @@ class Service:
 
 def outcome_of(episode: Episode) -> Outcome | None:
     """Return what an episode that ended or is dropped says about the policy; None if it says nothing."""
-    if episode.result is not None:
-        return Fraction(episode.result.correct_share)
-    return "left" if episode.log.taken and not episode.done else None
+    if not episode.log.taken or (episode.done and episode.result is None):
+        return None
+    return "left" if episode.result is None else Fraction(episode.result.correct_share)
 
 
 def schemas() -> dict[str, Any]:

@@ -37,8 +37,8 @@ def put_run(runs: Runs, name: str, settings: RunSettings) -> RunState:
         was = read_settings(run.settings)
         if run.counted and _fixed(was) != _fixed(settings):
             raise RunConflictError(
-                f"run {name[:64]!r} has counted {run.counted} episodes, so its reward_profile and observation_bytes cannot "
-                "change any more; make a run of another name"
+                f"run {name[:64]!r} has counted {run.counted} episodes: its reward_profile and observation_bytes "
+                "cannot change any more; make a run of another name"
             )
         runs.rows.change(run, settings=settings.model_dump_json())
         return _told(runs, runs.known(run.name))

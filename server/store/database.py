@@ -142,8 +142,9 @@ def _connected(path: Path | None) -> sqlite3.Connection:
         _prepare(connection, path)
     except sqlite3.DatabaseError as error:
         connection.close()
+        told = " ".join(str(error).split())
         raise StoreError(
-            f"the store {path} is damaged, no SQLite file or not writable ({error}); move it away, or {_ELSEWHERE}"
+            f"the store {path} is damaged, no SQLite file or not writable ({told}); move it away, or {_ELSEWHERE}"
         ) from error
     except BaseException:
         connection.close()
