@@ -43,7 +43,7 @@ class ShoppingEnv(BaseTextEnv):
     def init(self, prompt: ConversationType) -> tuple[ConversationType, dict[str, Any]]:
         """Start the episode; return the row's prompt with the first observation after it, and the metadata."""
         self._result = self._env.reset(**self._arguments)
-        self.max_turns = self._result.observation.max_turns or self.max_turns
+        self.max_turns = self._result.observation.max_turns or 0
         return [*prompt, self._message(self._result)], self._result.metadata.model_dump(mode="json")
 
     def step(self, action: str) -> BaseTextEnvStepOutput:

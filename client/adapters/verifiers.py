@@ -53,21 +53,23 @@ class ShoppingTask(vf.Task[ShoppingData, ShoppingState]):
     @vf.reward
     async def r_total(self, trace: vf.Trace[ShoppingState]) -> float:
         """Return the episode's total; raises where it has none, so that the rollout counts as failed."""
-        if trace.state.reward is None:
+        state: ShoppingState = trace.state
+        if state.reward is None:
             raise RuntimeError("the episode has no reward: it was not played to its end")
-        return trace.state.reward
+        return state.reward
 
     @vf.metric
     async def result(self, trace: vf.Trace[ShoppingState]) -> Mapping[str, float]:
         """Return correctness, the parts of the reward, and turns."""
-        return trace.state.metrics
+        state: ShoppingState = trace.state
+        return state.metrics
 
 
 class ShoppingConfig(vf.TasksetConfig):
     """Which episodes there are."""
 
     url: str = DEFAULT_URL
-    rows: list[dict[str, Any]] = Field(default_factory=lambda: [{}])
+    rows: list[dict[str, Any]] = Field(min_length=1)
     """Arguments of a reset each. For judging they name environment, difficulty and seed; for training environment, run
     and a group, and a new group at every pass, or the first pass is played for ever."""
 

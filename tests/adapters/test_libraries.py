@@ -70,3 +70,29 @@ def test_skyrl(wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]]) -
     ]
     assert "8 episodes won" in play("skyrl", wide_url, json.dumps(rows))
     assert live(wide_url) == []
+
+
+def tagged(message: dict[str, Any]) -> str:
+    """Return an assistant message as the tokens of Qwen's chat template spell it."""
+    calls = [
+        f"<tool_call>\n{json.dumps(plain(each['function']))}\n</tool_call>" for each in message.get("tool_calls", ())
+    ]
+    return "\n".join([*([message["content"]] if message["content"] else []), *calls]) + "<|im_end|>"
+
+
+def plain(function: dict[str, Any]) -> dict[str, Any]:
+    return {"name": function["name"], "arguments": json.loads(function["arguments"])}
+
+
+def test_rollout(wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]]) -> None:
+    episodes = [
+        {
+            "row": {**row, "prompt": "a column of the trainer's"},
+            "customer": record.messages[1]["content"],
+            "reward": record.reward,
+            "outputs": [tagged(each) for each in record.messages if each["role"] == "assistant"],
+        }
+        for row, record in won
+    ]
+    assert "8 episodes won" in play("rollout", wide_url, json.dumps(episodes))
+    assert live(wide_url) == []
