@@ -32,8 +32,8 @@ class Agent(Protocol):
         ...
 
 
-def make_agent(url: str = DEFAULT_URL, *, token: str | None = None) -> Agent:
-    """Return an agent function that plays on the server at ``url``.
+def make_agent(url: str = DEFAULT_URL, *, token: str | None = None, retry_for: float = 60) -> Agent:
+    """Return an agent function that plays on the server at ``url``; the arguments are those of the client.
 
     A sample's ``metadata`` holds the arguments of the reset. Added to it are ``reward``, the total in [-1, 1] or None
     where the server failed, ``is_correct``, and ``failure``.
@@ -42,7 +42,8 @@ def make_agent(url: str = DEFAULT_URL, *, token: str | None = None) -> Agent:
     async def run(
         base_url: str, prompt: Any, request_kwargs: Mapping[str, Any], metadata: Mapping[str, Any], **others: Any
     ) -> dict[str, Any]:
-        async with httpx.AsyncClient(timeout=None) as http, AsyncEcomEnv(url, token=token) as env:
+        env = AsyncEcomEnv(url, token=token, retry_for=retry_for)
+        async with httpx.AsyncClient(timeout=None) as http, env:
             model = ChatModel(http, f"{base_url}/v1", model="policy", **request_kwargs)
             record = await run_episode_async(env, model, metadata)
         return {

@@ -30,8 +30,10 @@ Generate = Callable[[Any, Any, dict[str, Any]], Awaitable[Any]]
 _MARK = "\N{REPLACEMENT CHARACTER}the policy's words\N{REPLACEMENT CHARACTER}"
 
 
-def make_generate(url: str = DEFAULT_URL, *, token: str | None = None) -> Generate:
+def make_generate(url: str = DEFAULT_URL, *, token: str | None = None, retry_for: float = 60) -> Generate:
     """Return ``async generate(args, sample, sampling_params) -> sample``, which plays on the server at ``url``.
+
+    The arguments are those of the client.
 
     A sample's ``metadata`` holds the arguments of the reset. Where it names neither ``seed`` nor ``group_id``, the
     samples of one prompt and pass are a group. A rollout that runs out of tokens is finished and has a score; one whose
@@ -39,7 +41,8 @@ def make_generate(url: str = DEFAULT_URL, *, token: str | None = None) -> Genera
     """
 
     async def generate(args: Any, sample: Any, sampling_params: dict[str, Any]) -> Any:
-        async with httpx.AsyncClient(timeout=None) as http, AsyncEcomEnv(url, token=token) as env:
+        env = AsyncEcomEnv(url, token=token, retry_for=retry_for)
+        async with httpx.AsyncClient(timeout=None) as http, env:
             rollout = _Rollout(args, sample, sampling_params, http)
             try:
                 await rollout.play(env)

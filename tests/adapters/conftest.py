@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
 Message = dict[str, Any]
+SUBMIT: Message = {
+    "role": "assistant",
+    "content": None,
+    "tool_calls": [{"id": "s", "type": "function", "function": {"name": "submit_answer", "arguments": "{}"}}],
+}
 
 
 class Winner:
@@ -65,7 +70,7 @@ def winner(wide_shop: Shop) -> Callable[[Mapping[str, Any]], Winner]:
 
 
 class _Scripted(BaseHTTPRequestHandler):
-    """Answers a conversation with what stands next in the script that begins as it does."""
+    """Answers a conversation with what stands next in the script that begins as it does; others it ends at once."""
 
     scripts: Mapping[str, list[Message]]
     """Messages of a whole episode by those of the customer that open it."""
@@ -73,8 +78,9 @@ class _Scripted(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """Answer one call of the chat API."""
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
-        own = [each for each in self.scripts[asked[1]["content"]] if each["role"] == "assistant"]
-        message = own[sum(each["role"] == "assistant" for each in asked)]
+        own = [each for each in self.scripts.get(asked[1]["content"], ()) if each["role"] == "assistant"]
+        said = sum(each["role"] == "assistant" for each in asked)
+        message = own[said] if own else SUBMIT
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
         choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
         body = json.dumps(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,37 @@ def test_rollout(wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]])
     ]
     assert "8 episodes won" in play("rollout", wide_url, json.dumps(episodes))
     assert live(wide_url) == []
+
+
+EXAMPLES = {
+    "verifiers": ("verifiers", "True -0.9 0.0\n" * 4),
+    "skyrl": ("skyrl", "-0.9 True 0.0\n"),
+    "rollout": ("rollout", ""),
+    "miles": ("rollout", ""),
+}
+"""Block of the page -> the environment in which it runs, and what it prints."""
+
+
+@pytest.mark.parametrize(("name", "python", "printed"), [(name, *rest) for name, rest in EXAMPLES.items()])
+def test_the_page_s_example_runs(
+    name: str,
+    python: str,
+    printed: str,
+    wide_url: str,
+    scripted_model: Callable[..., AbstractContextManager[str]],
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "shopping.py").write_text(example("verifiers plugin"))
+    with scripted_model([]) as model:
+        code = example(name).replace("http://127.0.0.1:8000", wide_url).replace("http://127.0.0.1:8001/v1", model)
+        command = [ROOT / ".venv" / python / "bin" / "python", "-c", code]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (0, printed), done.stderr
+
+
+def example(name: str) -> str:
+    """Return the code in a marked block of the page on trainers."""
+    page = (ROOT / "docs" / "trainers.md").read_text()
+    code = page.partition(f"<!-- {name} -->\n```py\n")[2].partition("```\n<!-- /")[0]
+    assert code, f"docs/trainers.md has no block {name}"
+    return code

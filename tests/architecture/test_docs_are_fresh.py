@@ -29,6 +29,7 @@ PAGES = (
     "docs/simulator.md",
     "docs/soundness.md",
     "docs/tools.md",
+    "docs/trainers.md",
 )
 
 
