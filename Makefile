@@ -11,6 +11,8 @@ OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
 ADAPTERS := $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
+TRL := $(VENV)/trl
+TRL_INSTALLED := $(TRL)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
@@ -21,9 +23,11 @@ JOBS ?= 2
 SAMPLE ?= 0
 # One half of the suite each, in order, and who has finished takes from the other: tests of a module share its fixtures.
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
+# TRL and transformers warn of their own changes. One thread: a tiny model is slower on more of them.
+TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-llm mutants bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -44,11 +48,12 @@ check: $(INSTALLED)  ## format, lint and types only
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
-test-slow: $(INSTALLED)  ## the tests that take longer, and properties on many examples: 25 minutes
+test-slow: $(INSTALLED) test-trl  ## the tests that take longer, and properties on many examples: 35 minutes
 	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile=slow
 
-test-nightly: $(INSTALLED) $(ADAPTERS:=/.installed)  ## the tests that take hours: thousands of episodes, long searches for a hole
+test-nightly: $(INSTALLED) $(TRL_INSTALLED) $(ADAPTERS:=/.installed)  ## the tests that take hours: thousands of episodes, long searches for a hole
 	$(PYTEST) -m nightly
+	$(TRL_PYTEST) -m nightly tests/training/with_trl
 
 test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the client alone, on the lowest and the newest versions it allows
 	cat $(CLIENT_LOWEST)/requirements.txt
@@ -60,6 +65,9 @@ test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  #
 
 test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the real library, each in an environment of its own
 	$(BIN)/pytest -q tests/adapters
+
+test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
+	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
@@ -132,6 +140,13 @@ $(VENV)/rollout/.installed: $(INSTALLED)
 	$(@D)/bin/python -m pip install --quiet torch==2.13.0
 	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy
 	$(@D)/bin/python -m pip install --quiet --no-deps miles-rl==0.0.2
+	touch $@
+
+# Torch by itself first, and exactly this version: pip might take a newer build that is made for accelerators.
+$(TRL_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(TRL)
+	$(TRL)/bin/python -m pip install --quiet torch==2.13.0
+	$(TRL)/bin/python -m pip install --quiet --editable '.[dev,trl]'
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.

@@ -19,7 +19,14 @@ from transformers import TrainerCallback
 from transformers.trainer_utils import get_last_checkpoint
 from trl import GRPOConfig
 
-from ecom_rlve.client import Curriculum, EcomEnv, EcomEnvError
+from ecom_rlve.client import (
+    Curriculum,
+    EcomEnv,
+    EcomEnvError,
+    RunError,
+    ServerUnavailableError,
+    UnauthorizedError,
+)
 from ecom_rlve.client.adapters.trl import TrlEnvironments, training_rows, trl_environments
 from ecom_rlve.evaluation.local_server import local_server
 from ecom_rlve.run_models import CurriculumParameters, RunSettings
@@ -155,18 +162,20 @@ def open_record(recipe: Recipe, checkpoint: Path | None, *, resume: bool) -> Run
     return resumed(recipe, checkpoint)
 
 
-def run(recipe: Recipe, *, resume: bool, dry: bool) -> None:
+def run(recipe: Recipe, token: str | None, *, resume: bool, dry: bool) -> None:
     """Train, or go on with a run. Raises :class:`RunFolderError`, and what the client and TRL raise."""
     folder = Path(recipe.output)
     last = get_last_checkpoint(recipe.output) if resume and folder.is_dir() else None
     record = open_record(recipe, Path(last) if last else None, resume=resume)
     print(f"run {record.run_id}, {'from ' + last if last else 'from the start'}", flush=True)
     with ExitStack() as stack:
-        curriculum = stack.enter_context(EcomEnv(recipe.server, retry_for=_RETRY_FOR_S)).curriculum(record.run_id)
+        curriculum = stack.enter_context(EcomEnv(recipe.server, token=token, retry_for=_RETRY_FOR_S)).curriculum(
+            record.run_id
+        )
         if PartialState().is_main_process:
             prepare(curriculum, recipe, resume=resume)
         environments = stack.enter_context(
-            trl_environments(recipe.server, recipe.env_ids, run_id=record.run_id, retry_for=_RETRY_FOR_S)
+            trl_environments(recipe.server, recipe.env_ids, run_id=record.run_id, token=token, retry_for=_RETRY_FOR_S)
         )
         trainer = make_trainer(record, recipe, environments, curriculum, dry=dry)
         trainer.train(resume_from_checkpoint=last)
@@ -179,6 +188,7 @@ def main(
     server: Annotated[str | None, typer.Option(help="URL of the server, instead of the recipe's.")] = None,
     output: Annotated[str | None, typer.Option(help="Folder of checkpoints and logs, instead of the recipe's.")] = None,
     resume: Annotated[bool, typer.Option(help="Go on with the run in the output folder.")] = False,
+    token: Annotated[str | None, typer.Option(envvar="ECOM_RLVE_TOKEN", help="The server's bearer token.")] = None,
     dry_run: Annotated[bool, typer.Option(help="Two steps of a tiny model on CPU.")] = False,
 ) -> None:
     """Train a model on a server's environments by DAPO."""
@@ -187,8 +197,8 @@ def main(
         recipe = Recipe.model_validate(chosen | ({"output": output} if output else {}))
         with ExitStack() as stack:
             url = server or (stack.enter_context(local_server("--catalog", _DRY_CATALOG)) if dry_run else recipe.server)
-            run(recipe.model_copy(update={"server": url}), resume=resume, dry=dry_run)
-    except (RecipeError, RunFolderError) as error:
+            run(recipe.model_copy(update={"server": url}), token, resume=resume, dry=dry_run)
+    except (RecipeError, RunFolderError, RunError, ServerUnavailableError, UnauthorizedError) as error:
         sys.exit(f"{error}")
 
 

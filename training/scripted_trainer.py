@@ -37,9 +37,11 @@ class ScriptedTrainer(MixedGroupsTrainer):
 
     def _written(self, prompt: list[int], pick: int, draws: Generator) -> list[int] | None:
         """Return the tokens of the next message, None where the model is to write it."""
-        if draws.random() < _OWN_WORDS:
+        conversation = self.processing_class.decode(prompt)
+        # After the first call, because an episode in which no step was taken counts for no curriculum.
+        if draws.random() < _OWN_WORDS and "<tool_response>" in conversation:
             return None
-        call = next_call(self.processing_class.decode(prompt), pick)
+        call = next_call(conversation, pick)
         written = "Goodbye." if call is None else f"<tool_call>\n{json.dumps(call)}\n</tool_call>"
         text = f"{written}{self.processing_class.eos_token}"
         ids: list[int] = self.processing_class(text, add_special_tokens=False)["input_ids"]

@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
+from uuid import uuid4
 
 from ecom_rlve.client.adapters.trl_methods import tool_method
 from ecom_rlve.client.client import EcomEnv
@@ -72,11 +73,13 @@ class TrlEnvironment:
     def reset(self, **row: Any) -> str:
         """Start the episode of a dataset's row and return what the model reads: the brief and the customer's message.
 
-        Columns that no reset knows are ignored. Where the server cannot be reached the text says so and
+        Columns that no reset knows are ignored, and so are an environment, a run and an id: the first two are the
+        factory's, and an id of our own lets the episode be ended even if the answer to the reset is lost. Where the server cannot be reached the text says so and
         :meth:`get_reward` returns None; a row that asks for what does not exist raises.
         """
         self._step, self._failure = None, None
-        arguments = reset_arguments(row) | {**_WITHOUT_TOOLS, "env_id": self._env_id, "run_id": self._run_id}
+        own = {"env_id": self._env_id, "run_id": self._run_id, "episode_id": uuid4().hex}
+        arguments = reset_arguments(row) | {**_WITHOUT_TOOLS, **own}
         try:
             self._step = self._client.reset(**arguments)
         except _FAILURES as failure:
