@@ -44,8 +44,8 @@ class CurriculumParameters(BaseModel):
     """What the mean of their correctness must reach."""
     passes: int = Field(default=2, ge=1, le=100)
     """Gates in a row that must pass before the frontier rises. One gate of 32 seeds lets a policy that is right in .75
-    of episodes through once in 60 times, by luck; two in a row once in thousands, and one that is right in .95 hardly
-    notices."""
+    of episodes through three times in a hundred, by luck; two in a row raise it after less than one gate in a thousand,
+    and one that is right in .95 hardly notices."""
     window: int = Field(default=4, ge=1, le=MAX_DIFFICULTY + 1)
     """Levels from which difficulties are drawn: the frontier and those right below it."""
 

@@ -110,6 +110,7 @@ class MemoryLedger:
     def __init__(self) -> None:
         self._frontiers: dict[Key, Frontier] = {}
         self._seeds: defaultdict[Key, dict[int, Seed]] = defaultdict(dict)
+        self._ready: defaultdict[Key, set[int]] = defaultdict(set)
         self._episodes: defaultdict[tuple[Key, int], dict[str, Standing]] = defaultdict(dict)
 
     def frontier(self, key: Key) -> Frontier:
@@ -127,16 +128,18 @@ class MemoryLedger:
     def put_seed(self, key: Key, number: int, seed: Seed) -> None:
         """Keep a seed."""
         self._seeds[key][number] = seed
+        if seed.is_ready:
+            self._ready[key].add(number)
+        else:
+            self._ready[key].discard(number)
 
     def count_ready(self, key: Key) -> int:
         """Return the number of ready seeds."""
-        return len(self.ready(key))
+        return len(self._ready[key])
 
     def ready(self, key: Key) -> list[tuple[int, Seed]]:
         """Return the ready seeds, in order."""
-        return sorted(
-            ((number, seed) for number, seed in self._seeds[key].items() if seed.is_ready), key=lambda each: each[0]
-        )
+        return [(number, self._seeds[key][number]) for number in sorted(self._ready[key])]
 
     def standing(self, key: Key, number: int, episode_id: str) -> Standing | None:
         """Return how an episode stands."""
@@ -155,5 +158,6 @@ class MemoryLedger:
 
     def forget_seeds(self, key: Key) -> None:
         """Forget all seeds of a frontier."""
+        self._ready.pop(key, None)
         for number in self._seeds.pop(key, {}):
             self.forget_episodes(key, number)

@@ -60,7 +60,6 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "measures every environment in a process like a server's",
     ),
     "evaluation/in_process.py": ({"envs"}, "plays without a server"),
-    "evaluation/gate.py": ({"envs"}, "feeds the gate itself with made-up outcomes"),
     "evaluation/climb.py": (
         {"envs"},
         "plays under a curriculum of its own: where a server discloses acts, episodes count for none",

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from websockets.sync.client import connect
@@ -242,7 +243,7 @@ def test_the_reward_profile_is_fixed_once_an_episode_was_counted(http: Any) -> N
     report(http, [row])
     for change in ({"reward_profile": TASK_ALONE}, {}, {"observation_bytes": 9000}):
         assert refusal(put(http, **change)) == (409, "RUN_CONFLICT")
-    settings = {"observation_bytes": 8000, "parameters": {"tau_num": 8}, "weights": {"CART": 1}}
+    settings: dict[str, Any] = {"observation_bytes": 8000, "parameters": {"tau_num": 8}, "weights": {"CART": 1}}
     told = put(http, **settings).json()["settings"]
     assert (told["parameters"]["tau_num"], told["weights"]) == (8, {"CART": 1})
 
@@ -361,8 +362,6 @@ def test_a_run_of_another_server_can_be_imported_and_forked(http: Any) -> None:
 
 @pytest.mark.parametrize("run_id", ["a/b", "a b", "ж?#", "x/export", "%2F"])
 def test_any_name_of_a_run_can_be_addressed(http: Any, run_id: str) -> None:
-    from urllib.parse import quote
-
     http.reset(env_id="CART", run_id=run_id)
     assert http.call("GET", f"/curriculum/{quote(run_id, safe='')}/export").json()["run_id"] == run_id
     assert http.call("DELETE", f"/curriculum/{quote(run_id, safe='')}").status_code == 204

@@ -36,7 +36,8 @@ def moved(ledger: Ledger, move: tuple[str, int, str, Outcome | None]) -> object:
     curriculum = Curriculum(ledger, RULES)
     level = curriculum.level(CART)
     if what == "issue":
-        return curriculum.issue(CART, level, seed, is_grouped=seed % 2 == 0)
+        curriculum.issue(CART, level, seed, is_grouped=seed % 2 == 0)
+        return None
     if what == "begin":
         return curriculum.begin(CART, level, seed, episode_id)
     return curriculum.end(CART, seed, episode_id, outcome, 3)
