@@ -34,9 +34,9 @@ from ecom_rlve.models import (
     StepResponse,
 )
 from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.mcp.rpc import Rpc
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
-from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json, read_body
 
 Handler = Callable[[Request], Awaitable[Response]]
@@ -52,6 +52,7 @@ class Routes:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._rpc = Rpc(service)
         self._schema = json.dumps(schemas())
 
     def router(self) -> APIRouter:
@@ -81,7 +82,7 @@ class Routes:
         _add(router, "GET", f"{prefix}/health", self.health, "Whether the server is up", anything, env)
         _add(router, "GET", f"{prefix}/metadata", self.metadata, "What this server is", anything, env)
         _add(router, "GET", f"{prefix}/schema", self.schema, "JSON schemas of what travels", anything, env)
-        _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: tools/list", anything, env)
+        _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: sessions and tools", anything, env)
 
     async def reset(self, request: Request) -> Response:
         """Start an episode; the body may be empty."""
@@ -155,9 +156,10 @@ class Routes:
         return _json(self._schema)
 
     async def mcp(self, request: Request) -> Response:
-        """Answer a JSON-RPC request; always 200 where the body fits."""
+        """Answer a JSON-RPC request: 200 where the body fits, 202 without a body to a notification."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
-        return _json(mcp.answer_text(raw, _env(request)))
+        answer = await self._rpc.answer_text(raw, _env(request))
+        return Response(status_code=202) if answer is None else _json(answer)
 
 
 def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str | None:

@@ -30,6 +30,7 @@ def main(openenv_bin: Path, *former_bins: Path) -> None:
         check(openenv_bin / "python", ROOT / "tests/openenv/grade_runtime.py", url)
         for each in (openenv_bin, *former_bins):
             check(each / "python", ROOT / "tests/openenv/play_generic.py", url)
+        check(openenv_bin / "python", ROOT / "tests/openenv/play_tools.py", url)
 
 
 if __name__ == "__main__":
