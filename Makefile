@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+# A host of the environments: the package with its extra, beside OpenEnv's own server.
+OPENENV_HOST := $(VENV)/openenv-host
 # Its former name, in the newest release and in one that trainers still pin.
 OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
@@ -54,8 +56,8 @@ test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the cli
 	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
-test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools and clients
-	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin $(OPENENV_CORES:=/bin)
+test-openenv: $(INSTALLED) $(OPENENV_HOST)/.installed $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools, clients and host
+	$(BIN)/python tests/openenv/check_package.py $(OPENENV_HOST)/bin $(OPENENV)/bin $(OPENENV_CORES:=/bin)
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
@@ -104,6 +106,11 @@ $(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
 	$(PYTHON) -m venv $(@D)
 	$(BIN)/python tests/client/requirements.py $* >$(@D)/requirements.txt
 	$(@D)/bin/python -m pip install --quiet --editable . --requirement $(@D)/requirements.txt
+	touch $@
+
+$(OPENENV_HOST)/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[openenv]'
 	touch $@
 
 $(OPENENV_INSTALLED): $(INSTALLED)

@@ -35,6 +35,7 @@ from ecom_rlve.models import (
 )
 from ecom_rlve.server.errors import BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
+from ecom_rlve.server.openenv.task_routes import TaskRoutes
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport.limits import parse_json, read_body
@@ -71,6 +72,8 @@ class Routes:
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
         _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
         _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
+        for method, path, handler, what in TaskRoutes(self._service).routes:
+            _add(router, method, path, handler, what, parameters=[_ENV] if "{env}" in path else None)
         return router
 
     def _mount(self, router: APIRouter, prefix: str, env: list[dict[str, Any]]) -> None:
