@@ -78,7 +78,7 @@ soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the serve
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
-docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
+docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python pages/generate.py
 	$(BIN)/python pages/capture.py
 	$(BIN)/python pages/tables.py
