@@ -6,6 +6,8 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+# A host of the environments: the package with its extra, beside OpenEnv's own server.
+OPENENV_HOST := $(VENV)/openenv-host
 # Its former name, in the newest release and in one that trainers still pin.
 OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
@@ -44,7 +46,7 @@ check: $(INSTALLED)  ## format, lint and types only
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
 # Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
 # apart by their folders; the writers, and what tries faults, import each other by plain names.
-	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
+	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
@@ -60,8 +62,8 @@ test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the cli
 	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
-test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools and clients
-	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin $(OPENENV_CORES:=/bin)
+test-openenv: $(INSTALLED) $(OPENENV_HOST)/.installed $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools, clients and host
+	$(BIN)/python tests/openenv/check_package.py $(OPENENV_HOST)/bin $(OPENENV)/bin $(OPENENV_CORES:=/bin)
 
 test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the real library, each in an environment of its own
 	$(BIN)/pytest -q tests/adapters
@@ -88,7 +90,7 @@ soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the serve
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
-docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
+docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python pages/generate.py
 	$(BIN)/python pages/capture.py
 	$(BIN)/python pages/tables.py
@@ -116,6 +118,11 @@ $(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
 	$(PYTHON) -m venv $(@D)
 	$(BIN)/python tests/client/requirements.py $* >$(@D)/requirements.txt
 	$(@D)/bin/python -m pip install --quiet --editable . --requirement $(@D)/requirements.txt
+	touch $@
+
+$(OPENENV_HOST)/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[openenv]'
 	touch $@
 
 $(OPENENV_INSTALLED): $(INSTALLED)

@@ -23,6 +23,7 @@ PAGES = (
     "docs/environments.md",
     "docs/errors.md",
     "docs/frames.md",
+    "docs/openenv.md",
     "docs/protocol.md",
     "docs/scale.md",
     "docs/settings.md",

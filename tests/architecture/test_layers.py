@@ -66,6 +66,8 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     ),
     "evaluation/customer/audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
+    "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),
+    "evaluation/bench/crowd/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
@@ -74,12 +76,16 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 
 COMES_WITH = {
     "huggingface_hub": "datasets",
+    "openenv": "openenv",
     "pydantic_core": "pydantic",
     "sentence_transformers": "sentence-transformers",
     "starlette": "fastapi",
     "tokenizers": "transformers",
 }
-"""Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one."""
+"""Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one.
+
+That of ``openenv`` is named because the extra that brings it is not installed where this is checked.
+"""
 
 BANNED_MODULES = {"random", "secrets", "uuid"}
 BANNED_CALLS = {
@@ -201,7 +207,7 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
     An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
     """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "sentence", "trl")
+    extras = ("server", "data", "openenv", "sentence", "trl")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}
