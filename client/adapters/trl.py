@@ -74,8 +74,9 @@ class TrlEnvironment:
         """Start the episode of a dataset's row and return what the model reads: the brief and the customer's message.
 
         Columns that no reset knows are ignored, and so are an environment, a run and an id: the first two are the
-        factory's, and an id of our own lets the episode be ended even if the answer to the reset is lost. Where the server cannot be reached the text says so and
-        :meth:`get_reward` returns None; a row that asks for what does not exist raises.
+        factory's, and an id of our own lets the episode be ended even if the answer to the reset is lost. Where the
+        server cannot be reached the text says so and :meth:`get_reward` returns None; a row that asks for what does not
+        exist raises.
         """
         self._step, self._failure = None, None
         own = {"env_id": self._env_id, "run_id": self._run_id, "episode_id": uuid4().hex}

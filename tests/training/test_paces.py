@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ecom_rlve.envs.curriculum.gate import drawn_difficulty
@@ -36,3 +38,8 @@ def test_the_table_has_a_row_for_each_collection_and_gate() -> None:
     lines = table(16, [5]).splitlines()
     assert len(lines) == 2 + 4 * 3
     assert "| C8 | 16 | 224 |" in lines
+
+
+def test_the_page_shows_the_table() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "trainers.md").read_text()
+    assert page.partition("<!-- paces -->\n")[2].partition("\n<!-- /paces -->")[0] == table(16)
