@@ -71,6 +71,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 """Module -> (further layers it may import, why)."""
 
 COMES_WITH = {
+    "art": "openpipe-art",
     "huggingface_hub": "datasets",
     "pydantic_core": "pydantic",
     "sentence_transformers": "sentence-transformers",
