@@ -12,7 +12,7 @@ OPENENV_HOST := $(VENV)/openenv-host
 OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
-ADAPTERS := $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
+ADAPTERS := $(VENV)/art $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
 TRL := $(VENV)/trl
 TRL_INSTALLED := $(TRL)/.installed
 LLM := $(VENV)/llm
@@ -136,16 +136,17 @@ $(VENV)/openenv-core-%/.installed: $(INSTALLED)
 	touch $@
 
 # The trainers' libraries contradict each other's pins, and some the server's.
-$(VENV)/verifiers/.installed $(VENV)/skyrl/.installed: $(INSTALLED)
+$(VENV)/art/.installed $(VENV)/verifiers/.installed $(VENV)/skyrl/.installed: $(INSTALLED)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet --editable '.[$(notdir $(@D))]'
 	touch $@
 
-# Miles asks for a GPU's kernels, so it is installed without what it needs; its samples want torch and numpy alone.
+# Miles asks for a GPU's kernels, so it is installed without what it needs. Its samples want torch and numpy alone, and
+# what calls a generate function wants ray.
 $(VENV)/rollout/.installed: $(INSTALLED)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet torch==2.13.0
-	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy
+	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy ray==2.60.0
 	$(@D)/bin/python -m pip install --quiet --no-deps miles-rl==0.0.2
 	touch $@
 

@@ -10,7 +10,8 @@ import httpx
 from ecom_rlve.client.tool_chat import ChatMessage, Schema
 
 _TOO_LONG = frozenset((400, 413))
-"""How servers refuse a conversation that is longer than the model's context; all of them name the context."""
+"""How servers refuse a conversation that is longer than the model's context. Most name the context in their answer; one
+that does not is taken for another refusal, which is raised."""
 
 
 class ChatModel:

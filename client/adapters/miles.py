@@ -12,7 +12,7 @@ and turns the calls that it served into tokens and loss masks itself.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Coroutine, Mapping
 from typing import Any, Protocol
 
 import httpx
@@ -27,7 +27,7 @@ class Agent(Protocol):
 
     def __call__(
         self, base_url: str, prompt: Any, request_kwargs: Mapping[str, Any], metadata: Mapping[str, Any], **others: Any
-    ) -> Awaitable[dict[str, Any]]:
+    ) -> Coroutine[Any, Any, dict[str, Any]]:
         """Return what is added to the sample's metadata."""
         ...
 

@@ -1,8 +1,8 @@
 """An environment of SkyRL-Gym: text in, text out, one episode of a server.
 
-SkyRL's generator shows a policy messages alone, so the list of tools and the form of an action stand in the first of
-them, and the policy's raw output is the action. It holds no message for a failure of the server and no way to leave a
-trajectory out: such a failure is raised, and a reward is never made up.
+The interface knows messages alone, so the list of tools and the form of an action stand in the first of them, and the
+policy's raw output is the action. It has no step without a reward: a failure of the server is raised, and a reward is
+never made up.
 """
 
 from __future__ import annotations

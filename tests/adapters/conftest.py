@@ -77,12 +77,17 @@ class _Scripted(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Answer one call of the chat API."""
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
+        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        asked = request["messages"]
         own = [each for each in self.scripts.get(asked[1]["content"], ()) if each["role"] == "assistant"]
         said = sum(each["role"] == "assistant" for each in asked)
         message = own[said] if own else SUBMIT
         usage = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
-        choice = {"index": 0, "message": message, "finish_reason": "tool_calls"}
+        choice = {
+            "index": 0,
+            "message": message,
+            "finish_reason": "length" if request.get("max_tokens") == 1 else "tool_calls",
+        }
         body = json.dumps(
             {
                 "id": "scripted", "object": "chat.completion", "created": 0, "model": "scripted",

@@ -89,7 +89,13 @@ class Trainer:
         self._generate = LegacyGenerateFnAdapter(make_generate(server))
 
     def samples(
-        self, rows: Sequence[dict[str, Any]], *, reason: str = "stop", new: int = 4096, context: Any = None
+        self,
+        rows: Sequence[dict[str, Any]],
+        *,
+        reason: str = "stop",
+        new: int = 4096,
+        context: Any = None,
+        groups: Sequence[int] = (),
     ) -> Any:
         """Return the finished samples of some rows."""
 
@@ -105,7 +111,7 @@ class Trainer:
                     sampling_params={"max_new_tokens": new},
                     evaluation=False,
                 )
-                for at, row in enumerate(rows)
+                for at, row in zip(groups or range(len(rows)), rows, strict=True)
             ]
             return [each.samples for each in await asyncio.gather(*map(self._generate, asked))]
 
@@ -115,6 +121,7 @@ class Trainer:
 
 def check_won(trainer: Trainer, episodes: Sequence[dict[str, Any]]) -> None:
     """Require the reward, and that exactly the policy's own tokens are trained on."""
+    assert len(episodes) == 8
     for sample, episode in zip(trainer.samples([each["row"] for each in episodes]), episodes, strict=True):
         sample.validate()
         assert (sample.status, sample.reward) == (Sample.Status.COMPLETED, episode["reward"]), episode["row"]
@@ -160,10 +167,21 @@ def check_aborted(trainer: Trainer, server: str, row: dict[str, Any]) -> None:
     lost = trainer.samples([{**row, "run_id": "lost"}])
     stopped.set()
     deleting.join()
+    assert len(aborted + lost) == 2
     for sample in aborted + lost:
         sample.validate()
         assert (sample.status, sample.reward, sample.tokens) == (Sample.Status.ABORTED, None, [])
         print(f"  aborted: {sample.metadata['failure'][:60]}")
+
+
+def check_group(trainer: Trainer) -> None:
+    """Require that the samples of one prompt and pass play the same episode, and those of the next pass another."""
+    row = {"env_id": "CART", "run_id": "groups of rollouts"}
+    # No token may be sampled, so what is compared is the prompt.
+    first, other, later = (sample.tokens for sample in trainer.samples([row] * 3, context=1, groups=[7, 7, 8]))
+    assert first == other
+    assert first != later
+    print("  groups are whole")
 
 
 def main(server: str, episodes: list[dict[str, Any]]) -> None:
@@ -174,6 +192,7 @@ def main(server: str, episodes: list[dict[str, Any]]) -> None:
         check_won(trainer, episodes)
         check_cut(trainer, episodes[0]["row"])
         check_aborted(trainer, server, episodes[0]["row"])
+        check_group(trainer)
 
 
 if __name__ == "__main__":

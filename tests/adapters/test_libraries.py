@@ -44,12 +44,13 @@ def live(url: str) -> list[Any]:
     return listed
 
 
-def test_verifiers(
-    wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]], scripted_model: Callable[..., Any]
+@pytest.mark.parametrize("library", ["verifiers", "art"])
+def test_who_asks_a_chat_api(
+    library: str, wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]], scripted_model: Callable[..., Any]
 ) -> None:
     rows = [{**row, "reward": record.reward} for row, record in won]
     with scripted_model([record.messages for _, record in won]) as model:
-        printed = play("verifiers", wide_url, model, json.dumps(rows))
+        printed = play(library, wide_url, model, json.dumps(rows))
     assert "8 episodes won" in printed
     assert live(wide_url) == []
 
@@ -95,11 +96,14 @@ def test_rollout(wide_url: str, won: list[tuple[dict[str, Any], EpisodeRecord]])
         }
         for row, record in won
     ]
-    assert "8 episodes won" in play("rollout", wide_url, json.dumps(episodes))
+    printed = play("rollout", wide_url, json.dumps(episodes))
+    assert "8 episodes won" in printed
+    assert "groups are whole" in printed
     assert live(wide_url) == []
 
 
 EXAMPLES = {
+    "art": ("art", f"{[-0.9] * 8}\n"),
     "verifiers": ("verifiers", "True -0.9 0.0\n" * 4),
     "skyrl": ("skyrl", "-0.9 True 0.0\n"),
     "rollout": ("rollout", ""),
@@ -120,7 +124,7 @@ def test_the_page_s_example_runs(
     (tmp_path / "shopping.py").write_text(example("verifiers plugin"))
     with scripted_model([]) as model:
         code = example(name).replace("http://127.0.0.1:8000", wide_url).replace("http://127.0.0.1:8001/v1", model)
-        command = [ROOT / ".venv" / python / "bin" / "python", "-c", code]
+        command = [str(ROOT / ".venv" / python / "bin" / "python"), "-c", code]
         done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, printed), done.stderr
 

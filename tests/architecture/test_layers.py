@@ -75,6 +75,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 """Module -> (further layers it may import, why)."""
 
 COMES_WITH = {
+    "art": "openpipe-art",
     "huggingface_hub": "datasets",
     "openenv": "openenv",
     "pydantic_core": "pydantic",
