@@ -1,7 +1,8 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
-``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
-``docs/environments.md``, and the output under every Python example. None of these is written by hand.
+``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md``,
+``docs/curriculum.md`` and ``docs/environments.md``, and the output under every Python example. None of these is written
+by hand.
 """
 
 from __future__ import annotations
@@ -17,12 +18,14 @@ from typing import Any
 
 import httpx
 from blocks import OUTPUT_OF_PYTHON, ROOT, Keep, rewrite, table, trimmed
-from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, transcript
+from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, run_blocks, transcript
 from played_episodes import Play, asking_play, first_play, tool_by_tool
 from shown_episodes import environment_blocks
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.gate import GATES, markdown
+from ecom_rlve.run_models import CurriculumParameters
 from ecom_rlve.server.settings import Settings
 
 SHOWN_URL = "http://127.0.0.1:8000"
@@ -146,6 +149,7 @@ def main() -> None:
         rewrite("docs/cart.md", cart_blocks(http, asking))
         rewrite("docs/environments.md", environment_blocks(http, shop))
         rewrite("docs/protocol.md", {**protocol_blocks(url, http, first), **refusals(shop)})
+        rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
         for page in PAGES:
             fill_outputs(page, url)
     with live(shop, disclose_acts=True) as url:
