@@ -1,8 +1,9 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
-``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
-``docs/environments.md``, and the output under every Python example. None of these is written by hand. The examples of
-``docs/openenv.md`` run where ``make`` has installed OpenEnv.
+        rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
+        for page in PAGES:
+            fill_outputs(page, url)
+        fill_outputs("docs/openenv.md", url, str(OPENENV))
 """
 
 from __future__ import annotations
@@ -18,16 +19,18 @@ from typing import Any
 
 import httpx
 from blocks import OUTPUT_OF_PYTHON, ROOT, Keep, rewrite, table, trimmed
-from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, transcript
+from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, run_blocks, transcript
 from played_episodes import Play, asking_play, first_play, tool_by_tool
 from shown_episodes import environment_blocks
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.gate import GATES, markdown
+from ecom_rlve.run_models import CurriculumParameters
 from ecom_rlve.server.settings import Settings
 
 SHOWN_URL = "http://127.0.0.1:8000"
-PAGES = ("README.md", "docs/protocol.md", "docs/trainers.md")
+PAGES = ("README.md", "docs/trainers.md")
 OPENENV = ROOT / ".venv/openenv/bin/python"
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
 """All results on a page, so that a reader can see which of them is chosen."""
@@ -148,7 +151,9 @@ def main() -> None:
         rewrite("docs/cart.md", cart_blocks(http, asking))
         rewrite("docs/environments.md", environment_blocks(http, shop))
         rewrite("docs/protocol.md", {**protocol_blocks(url, http, first), **refusals(shop)})
-        fill_outputs("README.md", url)
+        rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
+        for page in PAGES:
+            fill_outputs(page, url)
         fill_outputs("docs/openenv.md", url, str(OPENENV))
     with live(shop, disclose_acts=True) as url:
         fill_outputs("docs/agents.md", url)

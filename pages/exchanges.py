@@ -251,6 +251,28 @@ def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
     }
 
 
+def run_blocks(http: httpx.Client) -> dict[str, str]:
+    """Return the blocks of ``curriculum.md`` that a server fills."""
+    asked = {"run_id": "first", "env_id": "CART", "n": 2}
+    drawn = http.post("/episodes/sample", json=asked).raise_for_status().json()["episodes"]
+    row = {**drawn[0], "episode_id": "theirs-1", "correct_share": 1}
+    counted: Keep = {"metadata": {"difficulty": None, "run_id": None, "counts": None, "group_member": None}}
+    return {
+        "put": fenced(
+            exchange(http, "PUT", "/curriculum/first", {"parameters": {"tau_num": 16}, "weights": {"CART": 3, "PD": 1}})
+        ),
+        "sample": fenced(
+            exchange(http, "POST", "/episodes/sample", asked, {"episodes": (1, None)}),
+            exchange(http, "POST", "/reset", drawn[1], counted),
+        ),
+        "report": fenced(
+            exchange(http, "POST", "/curriculum/first/report", {"episodes": [row]}),
+            exchange(http, "POST", "/curriculum/first/report", {"episodes": [row]}),
+        ),
+        "read": fenced(exchange(http, "GET", "/curriculum/first", None, {"counted": None, "frontiers": (1, None)})),
+    }
+
+
 def refusals(shop: Shop) -> dict[str, str]:
     """Return what a full server and one with a token say."""
     with live(shop, max_sessions=1) as url, httpx.Client(base_url=url) as http:

@@ -25,7 +25,7 @@ from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.models import DomainCode, ErrorCode, FormatFault
+from ecom_rlve.models import DomainCode, ErrorCode, FormatFault, Uncounted
 from ecom_rlve.server.errors import TABLE, Row, translate
 from ecom_rlve.server.settings import Settings
 
@@ -135,6 +135,8 @@ def errors_page() -> str:
         [f"`{code}`", ", ".join(f"`{name}`" for name in by_domain[code]), domain_docs[code]] for code in DomainCode
     ]
     fault_docs = attribute_docs(FormatFault)
+    uncounted_docs = attribute_docs(Uncounted)
+    uncounted = [[f"`{code}`", uncounted_docs[code.name]] for code in Uncounted]
     faults = [[f"`{fault}`", fault_docs[fault.name]] for fault in FormatFault]
     parts = [
         NOTE,
@@ -153,6 +155,9 @@ def errors_page() -> str:
         "What a model writes that is no action ends the episode with reward -1. The `reason` in the result says what "
         "was wrong; `GET /metrics` counts these kinds of mistakes.\n",
         table(("kind", "meaning"), faults) + "\n",
+        "## Uncounted episodes\n",
+        "`why_uncounted` beside an answer, and in the answer to a [report](curriculum.md#drawing-and-reporting).\n",
+        table(("code", "meaning"), uncounted) + "\n",
     ]
     return "\n".join(parts)
 

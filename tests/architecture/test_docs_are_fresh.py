@@ -20,6 +20,7 @@ PAGES = (
     "docs/bank.md",
     "docs/cart.md",
     "docs/catalog.md",
+    "docs/curriculum.md",
     "docs/environments.md",
     "docs/errors.md",
     "docs/frames.md",
