@@ -22,21 +22,28 @@ from rich.console import Console
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.bench.crowd.checking import Checked, check
 from ecom_rlve.evaluation.bench.crowd.clients import RUN, Played
+from ecom_rlve.evaluation.bench.load import cpu_seconds
 from ecom_rlve.evaluation.bench.wire import Server, bare_server, our_server
 
 PRODUCTS = 10_000
 _DROPPED_EACH_MINUTE = 0.2
 _ECHO_SHARE = 0.1
 """Time for the bare socket, before and after each, as a share of ours."""
+_WARM_S = 5.0
+"""Time in which one client meets every environment once before anything is measured."""
 _SETTLE_S = 30.0
 """Time that a server may take to notice that the last sockets are gone."""
 
 
-def _played(server: Server, clients: int, seconds: float, pause: float, **more: Any) -> Played:
+def _played(server: Server, clients: int, seconds: float, pause: float, **more: Any) -> tuple[Played, float | None]:
+    """Let clients play; return what they saw and the server's CPU time in seconds, None if the system has no /proc."""
     options = {"url": server.url, "clients": clients, "seconds": seconds, "pause": pause, **more}
     command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.crowd.clients"]
     command += [f"--{name}={value}" for name, value in options.items()]
-    return Played(**json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout))
+    before = cpu_seconds(server.pid)
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout
+    after = cpu_seconds(server.pid)
+    return Played(**json.loads(printed)), None if before is None or after is None else after - before
 
 
 def _left_behind(url: str) -> dict[str, Any]:
@@ -83,19 +90,26 @@ def main(
     drops = math.ceil(clients * _DROPPED_EACH_MINUTE * max(1.0, seconds / 60))
     with tempfile.TemporaryDirectory() as folder, bare_server() as bare, our_server(PRODUCTS) as ours:
         traces = Path(folder) / "traces"
-        warm = _played(ours, clients=1, seconds=3, pause=0.01, seed=seed + 1, traces=traces)
+        warm, _ = _played(ours, clients=1, seconds=_WARM_S, pause=0.01, seed=seed + 1, traces=traces)
 
-        def echo() -> list[float]:
-            return _played(bare, clients, max(2.0, seconds * _ECHO_SHARE), pause, seed=seed, echo=warm.sample).steps_ms
+        def echo() -> tuple[Played, float | None]:
+            return _played(bare, clients, max(2.0, seconds * _ECHO_SHARE), pause, seed=seed, echo=warm.sample)
 
         console.print(f"{clients} clients for {seconds:g} s …")
         before = echo()
-        played = _played(ours, clients, seconds, pause, seed=seed, drops=drops, traces=traces)
+        played, cpu = _played(ours, clients, seconds, pause, seed=seed, drops=drops, traces=traces)
         left = _left_behind(ours.url)
-        echoes = before + echo()
+        echoes = (before, echo())
         console.print(f"replaying {played.ended:,} episodes …")
         checked = check(traces, Shop.open(f"synthetic:{PRODUCTS}:0"))
-    print("\n".join(_report(played, echoes, left, checked, seconds)))
+    bare_ms = [each for echoed, _ in echoes for each in echoed.steps_ms]
+    lines = _report(played, bare_ms, left, checked, seconds)
+    bare_cpu = [used for _, used in echoes if used is not None]
+    if cpu is not None and bare_cpu:
+        ours_us = cpu * 1e6 / (len(played.steps_ms) + len(played.resets_ms))
+        bare_us = sum(bare_cpu) * 1e6 / len(bare_ms)
+        lines.append(f"CPU of the servers: {ours_us:,.0f} µs an answer, {bare_us:,.0f} µs an echo")
+    print("\n".join(lines))
     is_sound = checked.right == played.ended > 0 and not any(left.values())
     raise typer.Exit(0 if is_sound else 1)
 

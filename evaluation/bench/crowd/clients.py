@@ -74,9 +74,8 @@ class Crowd:
 
     async def run(self, clients: int, drops: int, seconds: float, echo: str) -> None:
         """Let so many clients play for so long, and drop so many sockets meanwhile."""
-        http = await Http.open(self._url)
         if self._traces is not None:
-            listed = json.loads(await http.fetch("/envs"))
+            listed = json.loads(await self._fetched("/envs"))
             self._environments = [each for each in listed if each["max_difficulty"] >= 0]
         self._clients = [Client(await Socket.open(self._url)) for _ in range(clients)]
         ends = asyncio.get_running_loop().time() + seconds
@@ -89,7 +88,6 @@ class Crowd:
             pass
         for client in self._clients:
             client.drop()
-        http.close()
 
     async def _drop(self, moments: list[float]) -> None:
         for moment in moments:
@@ -100,11 +98,10 @@ class Crowd:
 
     async def _seat(self, number: int, echo: bytes) -> None:
         """Play as one client after the other, as each is dropped."""
-        http = await Http.open(self._url)
         while True:
             client = self._clients[number]
             try:
-                await (self._echo(client, echo) if echo else self._play(client, http))
+                await (self._echo(client, echo) if echo else self._play(client))
             except BenchError:
                 if not client.is_dropped:
                     raise
@@ -114,7 +111,7 @@ class Crowd:
     async def _echo(self, client: Client, body: bytes) -> None:
         await self._asked(client, body, self.played.steps_ms)
 
-    async def _play(self, client: Client, http: Http) -> None:
+    async def _play(self, client: Client) -> None:
         """Play one episode; write down its trace."""
         seed = next(self._seeds)
         env = self._environments[seed % len(self._environments)]
@@ -130,10 +127,18 @@ class Crowd:
                 break
             frame = policy.send(seen)
         self.played.sample = answer.decode()
-        trace = (await http.fetch(f"/episodes/{seen['episode_id']}/trace")).decode()
+        trace = (await self._fetched(f"/episodes/{seen['episode_id']}/trace")).decode()
         assert self._traces is not None
         self._traces.write(json.dumps({"reward": seen["reward"], "trace": trace}) + "\n")
         self.played.ended += 1
+
+    async def _fetched(self, path: str) -> bytes:
+        """GET a path on a connection of its own: a server closes one that is idle for some seconds."""
+        http = await Http.open(self._url)
+        try:
+            return await http.fetch(path)
+        finally:
+            http.close()
 
     async def _asked(self, client: Client, body: bytes, times_ms: list[float]) -> bytes:
         await asyncio.sleep(self._rng.expovariate(1 / self._pause_s))
