@@ -1,9 +1,9 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
-        rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
-        for page in PAGES:
-            fill_outputs(page, url)
-        fill_outputs("docs/openenv.md", url, str(OPENENV))
+rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
+for page in PAGES:
+    fill_outputs(page, url)
+fill_outputs("docs/openenv.md", url, str(OPENENV))
 """
 
 from __future__ import annotations
