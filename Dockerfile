@@ -1,5 +1,5 @@
-# The server on the embedded catalog. Runs as any numeric user, on a read-only root with a writable /tmp and
-# the volume /state, without a network.
+# The server on the embedded catalog. Runs as any numeric user, on a read-only root with a writable /tmp,
+# without a network.
 FROM python:3.11-slim
 
 # ENABLE_WEB_INTERFACE is named, and off, so that `openenv push` does not insert its own page.
@@ -8,7 +8,6 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
     HOME=/tmp \
     PORT=8000 \
     ECOM_RLVE_CACHE_DIR=/app/cache \
-    ECOM_RLVE_STORE=/state/store.sqlite3 \
     ENABLE_WEB_INTERFACE=false
 
 WORKDIR /app/env
@@ -17,9 +16,9 @@ RUN pip install --no-cache-dir --disable-pip-version-check '.[server]' && rm -rf
 # The index of the embedded catalog, so that a container starts by mapping it instead of building it.
 RUN python -c "import os, pathlib; from ecom_rlve.envs.world.shop import Shop; Shop.open('synthetic', pathlib.Path(os.environ['ECOM_RLVE_CACHE_DIR']))"
 
-# Runs and their curricula outlive the container here. Whoever it runs as may write, and only its owner may delete.
+# A place for a volume that any user may write. Runs outlive the container with a volume here and
+# ECOM_RLVE_STORE=/state/store.sqlite3, as in docker-compose.yml; else they are kept in /tmp.
 RUN mkdir -m 1777 /state
-VOLUME /state
 
 USER 65532:65532
 EXPOSE 8000
