@@ -26,6 +26,7 @@ _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|tho
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")
 _NAMED = r"\b%s(?= (?:is|should|would|has|must|needs|of|for|i|we|{)|\s*$)"
 """How the name of an attribute may stand in a clause: "the colour is …", "as for the colour, …"."""
+_ADJACENT = re.compile(r"\{(\w+)\},? \{(\w+)\}")
 _ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
 _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
@@ -41,6 +42,10 @@ _ECHO = re.compile(
     r"~\s*\?|^(?:honestly|truly|me)\?|^(?:oh|um|hm|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?"
 )
 """A question that asks nothing: it repeats what was asked, or is a phrase of courtesy."""
+_SERVICES = frozenset(("RETURN", "STATUS", "ARRIVAL", "POLICY"))
+"""What is asked about orders."""
+_NAMES_NOTHING = frozenset(("clarify", "reject", "confirm", "skip"))
+"""Acts that name no attribute besides those in their places."""
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
 _GOES_WITH: Mapping[str, tuple[str, ...]] = {
@@ -137,9 +142,10 @@ class WordingCheck:
         names, words = phrases().names, WORD.findall(bare)
         if sum(not is_english(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
-        for clause in map(without_story, _CLAUSE.split(free)):
+        is_service = bool(self._marks & _SERVICES)
+        for clause in (without_story(each, is_service) for each in _CLAUSE.split(free)):
             tells = _TELLS.search(clause)
-            names_of = tells or (PLACE.search(clause) and "clarify" not in self._kinds)
+            names_of = tells or (PLACE.search(clause) and not self._kinds & _NAMES_NOTHING)
             for word in WORD.findall(PLACE.sub(" ", clause)):
                 is_near = (
                     is_common(word)
@@ -190,6 +196,10 @@ class WordingCheck:
             name: group[0] for group in groups for name in group[1:] if group[0] in heads and name.startswith("fact")
         }
         if len(heads) > 1:
+            shared = {group[0] for group in groups if group[0] not in heads}
+            if match := next((each for each in _ADJACENT.finditer(text) if each[1] in heads and each[2] in shared), None):
+                if heads & set(PLACE.findall(text[match.end() :])):
+                    return Finding(Outcome.FELL_BACK_MEANING, f"say {{{match[2]}}} of everything together")
             last = ""
             for name in PLACE.findall(text):
                 last = name if name in heads else last

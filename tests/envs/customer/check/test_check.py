@@ -62,7 +62,7 @@ TABLE: tuple[tuple[Sheet, str, Outcome | None], ...] = (
     (TELLS, "{Item_1} {fact_1}.", PLACES),
     (TELLS, "{item_1}\u200b {fact_1}.", LANGUAGE),
     # Facts.
-    (TELLS, "{item_1} {fact_1} for $5.", WORDS),
+    (TELLS, "{item_1} {fact_1} for $5.", MEANING),
     (TELLS, "Two of {item_1} {fact_1}.", WORDS),
     (TELLS, "I want a sturdy {item_1} {fact_1}.", WORDS),
     (TELLS, "{item_1} {fact_1} by Axiomar.", WORDS),
