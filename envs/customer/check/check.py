@@ -26,7 +26,6 @@ _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|tho
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")
 _NAMED = r"\b%s(?= (?:is|should|would|has|must|needs|of|for|i|we|{)|\s*$)"
 """How the name of an attribute may stand in a clause: "the colour is …", "as for the colour, …"."""
-_ADJACENT = re.compile(r"\{(\w+)\},? \{(\w+)\}")
 _ASIDE = re.compile(r"\(.*?\)|\{\w+\}")
 _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
@@ -196,10 +195,6 @@ class WordingCheck:
             name: group[0] for group in groups for name in group[1:] if group[0] in heads and name.startswith("fact")
         }
         if len(heads) > 1:
-            shared = {group[0] for group in groups if group[0] not in heads}
-            if match := next((each for each in _ADJACENT.finditer(text) if each[1] in heads and each[2] in shared), None):
-                if heads & set(PLACE.findall(text[match.end() :])):
-                    return Finding(Outcome.FELL_BACK_MEANING, f"say {{{match[2]}}} of everything together")
             last = ""
             for name in PLACE.findall(text):
                 last = name if name in heads else last

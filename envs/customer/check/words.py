@@ -33,14 +33,16 @@ _TELLS_OF_ONESELF = re.compile(
     r"\b(?:i|we|me|us|my|our|he|she|his|her|life|(?:the|our|my) \w+ (?:is|are|was|were)|school|kids?|everyone|family)\b"
 )
 _POINTS = re.compile(
-    r"\{|\b(?:it(?!'s been| is been| rains| snows| took| takes| turns| feels)|its|ones?|th(?:is|at)(?! (?:morning|evening|week|month|year|winter|"
-    r"summer|spring|autumn|day|time|happens)| is why)|them|they|these|those|something|colou?r|size)\b"
+    r"\{|\b(?:it(?!'s been| rains| snows| took| takes| turns| feels)|its|ones?|"
+    r"th(?:is|at)(?! (?:morning|evening|week|month|year|winter|summer|spring|autumn|day|time|happens)| is why)|"
+    r"them|they|these|those|something|colou?r|size)\b"
 )
 """A clause that holds one of these may be about a product; "it's been a long day" and "this week" are not."""
 _NEGATES = re.compile(r"\b(?:not|never|no|nobody|nothing)\b")
 _WANTS = re.compile(
-    r"\b(?:(?:want|need|like|prefer|care|buy|order|accept|agree)\w*|bought|must|should|sure|certain|wrong|maybe|perhaps|guess|suppose|decid\w+|"
-    r"chang(?:e|ed) (?:my|our)|instead|rather|otherwise|or|unless|except|either|joking|kidding)\b"
+    r"\b(?:(?:want|need|like|prefer|care|buy|order|accept|agree)\w*|bought|must|should|sure|certain|wrong|maybe|"
+    r"perhaps|guess|suppose|decid\w+|chang(?:e|ed) (?:my|our)|instead|rather|otherwise|or|unless|except|"
+    r"either|joking|kidding)\b"
 )
 """A clause that holds one of these wishes, or qualifies what was said."""
 _MUSES = re.compile(r"\b(?:love|mean|think|say|said|ask|asked|take|look|use)\b")
@@ -85,7 +87,9 @@ def without_story(clause: str, is_service: bool) -> str:
 
 
 def _is_unknown(word: str) -> bool:
-    return not is_english(word) and _forms(word, _MORE_ENDINGS).isdisjoint(_listed("harmful.txt") | _listed("describing.txt"))
+    return not is_english(word) and _forms(word, _MORE_ENDINGS).isdisjoint(
+        _listed("harmful.txt") | _listed("describing.txt")
+    )
 
 
 @lru_cache(_WORDS_KEPT)
