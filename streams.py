@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any, TypeVar
+from typing import TypeVar
 
-import numpy as np
-from numpy.random import PCG64, Generator, SeedSequence
-from numpy.typing import NDArray
+from numpy.random import PCG64, Generator
 
 _SEPARATOR = "\x1f"
 _BATCH = 48
@@ -20,11 +18,6 @@ _BATCH = 48
 each would cost more than all the rest of the wording."""
 _DRAWN_WHOLE = 1024
 """For at most so many positions the whole order is drawn at once."""
-
-_FIRST, _FACTOR = 0x8B51F9DD, 0x58F38DED
-"""Constants of numpy's ``SeedSequence``."""
-_WORDS, _POOL = 8, 4
-"""Words of 32 bits that seed a PCG64, and from how many they are made."""
 
 T = TypeVar("T")
 
@@ -52,28 +45,7 @@ class Streams:
 
     def stream(self, *purpose: str | int) -> Generator:
         """Return a fresh generator for ``purpose``; calling twice gives the same draws twice."""
-        return Generator(PCG64(_Seed(self.digest(*purpose))))
-
-
-class _Seed(SeedSequence):
-    """What ``SeedSequence`` makes of 16 bytes, at two thirds of the cost: an episode opens a dozen of them.
-
-    numpy promises that ``SeedSequence`` never changes; ``tests/test_streams.py`` compares the two.
-    """
-
-    _powers = np.array([_FIRST * pow(_FACTOR, at, 1 << 32) % (1 << 32) for at in range(_WORDS + 1)], dtype=np.uint32)
-    _which = np.arange(_WORDS) % _POOL
-
-    def __init__(self, digest: bytes) -> None:
-        super().__init__(np.frombuffer(digest, dtype="<u4"))
-
-    def generate_state(self, n_words: int, dtype: Any = np.uint64) -> NDArray[Any]:
-        """Return the first words of a state; a PCG64 asks for four of 64 bits, which is all there are."""
-        words = self.pool[self._which] ^ self._powers[:-1]
-        words *= self._powers[1:]
-        words ^= words >> np.uint32(16)
-        state: NDArray[Any] = words.astype("<u4", copy=False).view(np.dtype(dtype).newbyteorder("<"))
-        return state[:n_words]
+        return Generator(PCG64(int.from_bytes(self.digest(*purpose), "little")))
 
 
 def stream(seed: int, *purpose: str | int) -> Generator:
