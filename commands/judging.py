@@ -21,6 +21,8 @@ UNREADABLE = 2
 def add_judging(app: typer.Typer) -> None:
     """Add the commands."""
     app.command("eval")(evaluate)
+    app.command()(report)
+    app.command()(replay)
 
 
 def evaluate(
@@ -91,6 +93,36 @@ def evaluate(
         raise typer.Exit(INTERRUPTED) from None
     _tell(ended, out)
     raise typer.Exit(0 if ended.is_complete else INCOMPLETE)
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of results; the others are compared with the first.")],
+    out: Annotated[Path | None, typer.Option(help="HTML file; absent: report.html in the first folder.")] = None,
+) -> None:
+    """Write what runs measured as one HTML file, and as Markdown beside it."""
+    from ecom_rlve.commands.reporting import write_report
+
+    for path in write_report(folders, out or folders[0] / "report.html"):
+        print(path)
+
+
+def replay(
+    recorded: Annotated[Path, typer.Argument(metavar="TRACE", help="File of a trace, or a folder of results.")],
+    catalog: Annotated[str | None, typer.Option(help="Source of products that it was played with.")] = None,
+) -> None:
+    """Play recorded episodes again; exits 0 if every byte is the same, 1 if not, 2 if that cannot be told."""
+    from ecom_rlve.commands.replaying import replayed
+    from ecom_rlve.evaluation.judging.errors import JudgingError
+
+    try:
+        played, differing = replayed(recorded, catalog)
+    except JudgingError as error:
+        print(f"ecom-rlve: {error}", file=sys.stderr)
+        raise typer.Exit(UNREADABLE) from None
+    for each in differing:
+        print(f"{each.name}: {each.difference}")
+    print(f"{played} episodes replayed, {len(differing)} differ")
+    raise typer.Exit(1 if differing else 0)
 
 
 def _tell(ended: Any, out: Path) -> None:

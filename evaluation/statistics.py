@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb, sqrt
+from math import comb, inf, sqrt
 from statistics import fmean
 
 import numpy as np
@@ -119,8 +119,12 @@ class Difference:
     """Two-sided p-value that the difference has mean zero, by random signs."""
 
 
-def paired_difference(first: Sequence[float], second: Sequence[float], confidence: float = 0.95) -> Difference:
+def paired_difference(
+    first: Sequence[float], second: Sequence[float], most: float = inf, confidence: float = 0.95
+) -> Difference:
     """Compare two samples over pairs, such as two agents in the same episodes; raises ``ValueError`` without pairs.
+
+    No difference can be greater than ``most``, so neither are the bounds of the interval.
 
     The p-value is that of the sign-flip test (R. A. Fisher, 1935): were there no difference, each pair might as well
     have been the other way round. With outcomes of 0 and 1 it is McNemar's exact test.
@@ -132,7 +136,9 @@ def paired_difference(first: Sequence[float], second: Sequence[float], confidenc
     mean = fmean(differences.tolist())
     error = float(np.std(differences, ddof=1)) / sqrt(count) if count > 1 else 0.0
     reach = float(t.ppf((1 + confidence) / 2, count - 1)) * error if count > 1 else 0.0
-    return Difference(count, mean, mean - reach, mean + reach, _sign_flips(differences[differences != 0]))
+    return Difference(
+        count, mean, max(mean - reach, -most), min(mean + reach, most), _sign_flips(differences[differences != 0])
+    )
 
 
 def _sign_flips(differences: NDArray[np.float64]) -> float:
