@@ -23,6 +23,7 @@ def add_judging(app: typer.Typer) -> None:
     app.command("eval")(evaluate)
     app.command()(report)
     app.command()(replay)
+    app.command()(export)
 
 
 def evaluate(
@@ -123,6 +124,35 @@ def replay(
         print(f"{each.name}: {each.difference}")
     print(f"{played} episodes replayed, {len(differing)} differ")
     raise typer.Exit(1 if differing else 0)
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(help="Folder of results.")],
+    out: Annotated[Path | None, typer.Option(help="JSON lines to write; absent: sft.jsonl in the folder.")] = None,
+) -> None:
+    """Write the winning episodes as chat messages with tool schemas, for supervised fine-tuning."""
+    from collections import Counter
+
+    from ecom_rlve.evaluation.judging.errors import OutputError, ResultsError
+    from ecom_rlve.evaluation.judging.export import exported
+
+    path, written, skipped = out or folder / "sft.jsonl", 0, Counter[str]()
+    found = list(exported(folder))
+    try:
+        with path.open("w", encoding="utf-8") as file:
+            for each in found:
+                if each.skipped:
+                    skipped[each.skipped] += 1
+                else:
+                    file.write(f"{each.line}\n")
+                    written += 1
+    except OSError as error:
+        raise OutputError(f"{path} cannot be written: {error.strerror}") from error
+    print(f"{path}: {written} episodes")
+    for why, number in skipped.most_common():
+        print(f"{number} episodes left out: {why}", file=sys.stderr)
+    if not written:
+        raise ResultsError(f"{folder} holds no winning episode that is a chat")
 
 
 def _tell(ended: Any, out: Path) -> None:

@@ -219,7 +219,7 @@ def _asking(run: RunResults) -> Table:
         answered = "" if each.answered is None else percent(each.answered)
         shown = [percent(each.success[count].share) if count in each.success else "" for count in counts]
         rows.append((env_id, f"{each.asked:.2f}", answered, *shown))
-    return Table(("", "asking turns", "answered", *(f"success at {count}" for count in counts)), rows)
+    return Table(("", "asking turns", "answered", *(f"at {count}" for count in counts)), rows)
 
 
 def _worst(run: RunResults) -> list[Shown]:
