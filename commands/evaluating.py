@@ -22,7 +22,7 @@ from ecom_rlve.evaluation.agent import Agent
 from ecom_rlve.evaluation.judging.errors import JudgingError, OutputError
 from ecom_rlve.evaluation.judging.folder import EPISODES, begin, episodes, failures
 from ecom_rlve.evaluation.judging.journal import Journal
-from ecom_rlve.evaluation.judging.plan import Plan, tasks_of
+from ecom_rlve.evaluation.judging.plan import Plan
 from ecom_rlve.evaluation.judging.players.endpoint import CONNECT_S, Budget, Endpoint
 from ecom_rlve.evaluation.judging.players.making import hears_acts, kind_of, players_of
 from ecom_rlve.evaluation.judging.records import Config, EpisodeLine, FailureLine, ServerStamp, Usage
@@ -90,43 +90,38 @@ def evaluate(
             place = Place(url, None, place.concurrency, place.patience_s, place.retry_for_s)
         listed, stamp = _server(place)
         plan = _completed(plan, listed, stamp)
-        told = [listed[env_id] for env_id in plan.envs]
-        config = begin(folder, Config(run_id=f"judging-{uuid4().hex}", plan=plan, server=stamp, environments=told))
-        return asyncio.run(_played(folder, config, place, listed, model, limits, console))
-
-
-async def _played(
-    folder: Path,
-    config: Config,
-    place: Place,
-    listed: Mapping[str, EnvironmentInfo],
-    model: Model,
-    limits: Limits,
-    console: Console,
-) -> Ended:
-    plan, spent = config.plan, Usage()
-    budget = Budget(
-        spent,
-        most_tokens=limits.most_tokens,
-        most_cost=limits.most_cost,
-        price_in=limits.price_in,
-        price_out=limits.price_out,
-    )
-    failed: list[FailureLine] = []
-    timeout = httpx.Timeout(None, connect=CONNECT_S)
-    pool = httpx.Limits(max_connections=None)
-    async with httpx.AsyncClient(timeout=timeout, limits=pool) as http:
+        spent = Usage()
+        budget = Budget(
+            spent,
+            most_tokens=limits.most_tokens,
+            most_cost=limits.most_cost,
+            price_in=limits.price_in,
+            price_out=limits.price_out,
+        )
+        http = httpx.AsyncClient(
+            timeout=httpx.Timeout(None, connect=CONNECT_S), limits=httpx.Limits(max_connections=None)
+        )
 
         def endpoint(name: str) -> Endpoint:
-            return Endpoint(http, model.url, name, budget, key=model.key, request=plan.request)
+            return Endpoint(
+                http, model.url, name, budget, key=model.key, request=plan.request, retry_for_s=place.retry_for_s
+            )
 
-        players = players_of(plan, listed, _oracle(config.server), endpoint)
+        # Before anything is written: a name that means nobody must not claim the folder.
+        players = players_of(plan, listed, _oracle(stamp), endpoint)
+        told = [listed[env_id] for env_id in plan.envs]
+        config = begin(folder, Config(run_id=f"judging-{uuid4().hex}", plan=plan, server=stamp, environments=told))
+        failed: list[FailureLine] = []
         with _bars(plan, console) as bars:
             ledger = Ledger(is_spent=lambda: budget.is_spent, on_episode=bars.count, on_failure=failed.append)
             _take_stock(folder, config, ledger, spent)
-            await Run(folder, config, place, players, ledger).play_all()
-    planned = sum(1 for _ in tasks_of(plan))
-    return Ended(len(ledger.done), planned, failed, spent, budget.cost)
+            asyncio.run(_played(Run(folder, config, place, players, ledger), http))
+        return Ended(len(ledger.done), plan.size, failed, spent, budget.cost)
+
+
+async def _played(run: Run, http: httpx.AsyncClient) -> None:
+    async with http:
+        await run.play_all()
 
 
 def _take_stock(folder: Path, config: Config, ledger: Ledger, spent: Usage) -> None:

@@ -24,6 +24,9 @@ def add_judging(app: typer.Typer) -> None:
     app.command()(report)
     app.command()(replay)
     app.command()(export)
+    board = typer.Typer(help="The board of agents over a frozen suite.", no_args_is_help=True)
+    board.command("verify")(verify)
+    app.add_typer(board, name="board")
 
 
 def evaluate(
@@ -31,8 +34,10 @@ def evaluate(
     out: Annotated[Path, typer.Option(help="Folder of results; one that holds part of the same run goes on.")],
     env: Annotated[str, typer.Option(help="Environments separated by commas, or all.")] = "all",
     difficulty: Annotated[str, typer.Option(help="0-12, or 0,3,6.")] = "0-12",
-    episodes: Annotated[int, typer.Option(min=1, help="Episodes of each environment at each difficulty.")] = 10,
-    trials: Annotated[int, typer.Option(min=1, help="How often each episode is played.")] = 1,
+    episodes: Annotated[
+        int, typer.Option(min=1, max=100_000, help="Episodes of each environment at each difficulty.")
+    ] = 10,
+    trials: Annotated[int, typer.Option(min=1, max=1000, help="How often each episode is played.")] = 1,
     concurrency: Annotated[int, typer.Option(min=1, max=1024, help="Episodes at the same time.")] = 8,
     suite: Annotated[str | None, typer.Option(help="small or standard: a frozen suite, instead of the four.")] = None,
     split: Annotated[Literal["train", "eval", "test"], typer.Option()] = "eval",
@@ -153,6 +158,23 @@ def export(
         print(f"{number} episodes left out: {why}", file=sys.stderr)
     if not written:
         raise ResultsError(f"{folder} holds no winning episode that is a chat")
+
+
+def verify(
+    folder: Annotated[Path, typer.Argument(help="Folder of results: the submission.")],
+    add: Annotated[Path | None, typer.Option(help="File of a board to write the row into.")] = None,
+    reference: Annotated[bool, typer.Option(help="A built-in agent: acts may be disclosed.")] = False,
+) -> None:
+    """Play every episode of a submission again and check it; exits 0 with its row, or 1 with what is wrong."""
+    from ecom_rlve.commands.boarding import verified
+
+    row, faults = verified(folder, is_reference=reference, add=add)
+    for fault in faults:
+        print(fault)
+    if row is None:
+        print(f"{folder}: {len(faults)} faults", file=sys.stderr)
+        raise typer.Exit(1)
+    print(row)
 
 
 def _tell(ended: Any, out: Path) -> None:

@@ -47,9 +47,9 @@ class Plan(BaseModel):
     envs: tuple[str, ...]
     """Environments in the order in which they are played."""
     difficulties: tuple[int, ...]
-    episodes: int = Field(ge=1)
+    episodes: int = Field(ge=1, le=100_000)
     """Episodes of each environment at each difficulty."""
-    trials: int = Field(ge=1)
+    trials: int = Field(ge=1, le=1000)
     """How often each episode is played."""
     seed: int = Field(default=0, ge=0)
     """Feeds the stream that the episodes' seeds are drawn from."""
@@ -59,6 +59,11 @@ class Plan(BaseModel):
     suite: str | None = None
     """The frozen suite that the episodes are those of."""
     suite_hash: str | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of episodes, every trial counted."""
+        return len(self.envs) * len(self.difficulties) * self.episodes * self.trials
 
 
 def tasks_of(plan: Plan) -> Iterator[Task]:

@@ -81,6 +81,14 @@ def mismatches(recorded: Iterable[Recorded], shop: Shop, done: Callable[[], None
         done()
 
 
+def again(line: EpisodeLine, shop: Shop) -> str | None:
+    """Play what a run wrote down again, and return how it differs; None if it does not."""
+    try:
+        return difference_of(Recorded(str(line.task), Trace.load(line.trace), line), shop)
+    except ValueError as error:
+        return str(error)
+
+
 def difference_of(recorded: Recorded, shop: Shop) -> str | None:
     """Return how an episode differs from its trace, or the trace from what was written down; None if they agree."""
     try:

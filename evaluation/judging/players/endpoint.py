@@ -128,6 +128,7 @@ class Endpoint:
         name, first, attempt = uuid4().hex, self._clock(), 0
         while True:
             usage.requests += 1
+            self._budget.spent.requests += 1
             reply, content = await self._tried(body)
             if isinstance(reply, httpx.Response):
                 if reply.is_success:

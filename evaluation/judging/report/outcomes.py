@@ -57,8 +57,7 @@ class RunResults:
     @property
     def planned(self) -> int:
         """Number of episodes of the plan."""
-        plan = self.config.plan
-        return len(plan.envs) * len(plan.difficulties) * plan.episodes * plan.trials
+        return self.config.plan.size
 
 
 def read_results(folder: Path, name: str | None = None) -> RunResults:
