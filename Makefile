@@ -22,7 +22,7 @@ SAMPLE ?= 0
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness board climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -72,6 +72,10 @@ bench-scale: $(INSTALLED)  ## build two million products and measure on them: te
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
+
+board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as docs/board.json and docs/board.md
+	$(BIN)/python pages/measure_board.py
+	$(BIN)/python pages/generate.py
 
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
