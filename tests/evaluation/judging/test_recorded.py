@@ -88,7 +88,14 @@ def test_a_trace_alone_replays_and_another_catalog_is_told(
 def chats(tmp_path_factory: pytest.TempPathFactory, judging_url: str, evaluated: Evaluate) -> Path:
     """Return an expert's episodes, played one call at a time."""
     folder = tmp_path_factory.mktemp("runs") / "chats"
-    evaluated(folder, judging_url, style="tool", envs=("CART", "POLICY", "RETURN", "STATUS", "PD"), difficulties=(0, 1), episodes=1)
+    evaluated(
+        folder,
+        judging_url,
+        style="tool",
+        envs=("CART", "POLICY", "RETURN", "STATUS", "PD"),
+        difficulties=(0, 1),
+        episodes=1,
+    )
     return folder
 
 

@@ -163,8 +163,9 @@ def test_an_unfinished_run_says_so(tmp_path: Path, played: Path) -> None:
     shutil.copytree(played, folder)
     whole = (folder / EPISODES).read_bytes()
     (folder / EPISODES).write_bytes(whole[: whole.rfind(b"\n", 0, -1) - 5])
-    for path in write_report([folder], tmp_path / "part.html"):
-        assert "2 episodes are missing" in path.read_text()
+    html, text = write_report([folder], tmp_path / "part.html")
+    assert "2 episodes are missing" in html.read_text()
+    assert "2 episodes are missing" in text.read_text()
 
 
 @pytest.mark.parametrize(
