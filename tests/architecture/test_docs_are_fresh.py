@@ -31,6 +31,7 @@ PAGES = (
     "docs/simulator.md",
     "docs/soundness.md",
     "docs/tools.md",
+    "docs/trainers.md",
 )
 
 

@@ -34,7 +34,12 @@ PAIR = re.compile(r'"(?P<name>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|-?[\d.]+|true|f
 """A key with a plain value, in an answer that is shown shortened."""
 EPISODE = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `(?P<style>\w+)`")
 TOTAL = re.compile(r"`r_total` \|.*\*\*(?P<total>[+-][\d.]+)\*\*")
-PAGES_WITH_PYTHON = {"README.md": "default_url", "docs/agents.md": "judging_url", "docs/protocol.md": "default_url"}
+PAGES_WITH_PYTHON = {
+    "README.md": "default_url",
+    "docs/agents.md": "judging_url",
+    "docs/protocol.md": "default_url",
+    "docs/trainers.md": "default_url",
+}
 """Pages with Python examples, and the server against which these run."""
 
 
