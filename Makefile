@@ -29,7 +29,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness board climb docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -86,6 +86,10 @@ bench-scale: $(INSTALLED)  ## build two million products and measure on them: te
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
+
+board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as docs/board.json and docs/board.md
+	$(BIN)/python pages/measure_board.py
+	$(BIN)/python pages/generate.py
 
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600

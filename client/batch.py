@@ -100,6 +100,16 @@ async def play_batch(
         await asyncio.gather(*running, return_exceptions=True)
 
 
+async def _closed(env: Resets) -> None:
+    """Close an env, to the end even if this is cancelled: its episode and its connections would stay behind."""
+    closing = asyncio.ensure_future(env.close())
+    try:
+        await asyncio.shield(closing)
+    except asyncio.CancelledError:
+        await closing
+        raise
+
+
 class _Batch(Generic[E, T]):
     """What the episodes of one batch share."""
 
@@ -124,7 +134,7 @@ class _Batch(Generic[E, T]):
             self._note(failed=1)
             return Failed(index, spec, error)
         finally:
-            await env.close()
+            await _closed(env)
         self._note(played=1)
         return Played(index, spec, value)
 

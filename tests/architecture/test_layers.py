@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": {"evaluation", "client", "root"} | SHARED,
     "training": {"training", "evaluation", "client", "root"} | SHARED,
     "root": {"client"},
-    "commands": {"commands", "catalog", "envs", "root"} | SHARED,
+    "commands": {"commands", "catalog", "envs", "client", "evaluation", "root"} | SHARED,
     "cli": {"cli", "commands", "catalog", "envs", "server", "client", "evaluation", "training", "root"} | SHARED,
 }
 """Layer -> layers it may import; ``root`` is the package's own ``__init__`` (its version).
@@ -60,6 +60,11 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "measures every environment in a process like a server's",
     ),
     "evaluation/in_process.py": ({"envs"}, "plays without a server"),
+    "evaluation/judging/replaying.py": ({"envs", "catalog"}, "plays recorded episodes again, on a catalog of its own"),
+    "evaluation/judging/report/axes.py": (
+        {"envs"},
+        "the value of an axis at a difficulty is the environments' formula",
+    ),
     "evaluation/climb.py": (
         {"envs"},
         "plays under a curriculum of its own: where a server discloses acts, episodes count for none",
