@@ -111,8 +111,13 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
 UNITS: Mapping[str, str] = {
     "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
     "kg": "weight", "h": "battery_life",
+    **dict.fromkeys(("mm", "cm", "m", "metre", "metres", "meter", "meters", "ft", "feet", "foot"), "length"),
+    **dict.fromkeys(("inch", "inches"), "screen_size"),
 }  # fmt: skip
-"""The attribute that a number with this unit is about. Lengths are left out: two attributes are measured in cm."""
+"""The attribute that a number with this unit is about."""
+
+SAME_UNITS: Mapping[str, tuple[str, ...]] = {"length": ("screen_size", "size"), "screen_size": ("length", "size")}
+"""What else may be measured in the unit of an attribute."""
 
 NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # word: (words before it, words after it) that show it names no attribute there
@@ -164,6 +169,9 @@ FOREIGN_WORDS: frozenset[str] = frozenset(
     """.split()
 ) - {"do", "as", "come", "on", "me", "an", "was", "no"}
 """Function words of other languages; a sentence with at least as many of them as common English words is not read."""
+
+ALSO_ENGLISH: frozenset[str] = frozenset("wat u oder per van pour comment son".split())
+"""Words of other languages that are English too, or that English chats write ("wat do u like", "oder total?")."""
 
 
 def _plurals(word: str) -> tuple[str, ...]:

@@ -15,7 +15,17 @@ from itertools import chain
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
-from ecom_rlve.envs.customer.hearing.meaning import Verdict, asks, choice, joined, meant, resolved, torn, verdict
+from ecom_rlve.envs.customer.hearing.meaning import (
+    Verdict,
+    asks,
+    choice,
+    is_offer,
+    joined,
+    meant,
+    resolved,
+    torn,
+    verdict,
+)
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.questions import Events, questions_in, taken_up
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
@@ -107,7 +117,8 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     is_direct = asked_directly and not any(asks_by_form)
     notes = _Notes(is_question=asked_directly, is_unread=asked_directly and not sentences)
     for sentence, is_asked in zip(sentences, asks_by_form, strict=True):
-        _note_sentence(sentence, nouns, kept, topics, notes, is_asked=is_asked or is_direct)
+        # Names of fields are words too: "which skin_type?".
+        _note_sentence(sentence.replace("_", " "), nouns, kept, topics, notes, is_asked=is_asked or is_direct)
     count = len(topics.items)
     return Reading(
         is_question=notes.is_question,
@@ -170,7 +181,7 @@ def _note_clauses(
         # What they want instead of what has sold out is no question of its own.
         notes.is_question |= is_asked
         return
-    if not is_asked and not asks(whole, item, topics):
+    if not is_asked and not asks(whole, item, topics, is_label=sentence.rstrip().endswith(":")):
         notes.before = whole
         return
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
@@ -223,6 +234,10 @@ def _meant(
     if is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
         return [leant]
     is_single = len(clauses) == 1 and len(clauses[0]) == 1
+    if is_plain and not is_single and is_offer(whole) and verdict(whole.words, item, topics).is_sure:
+        wholly = resolved(whole, item, topics)
+        if wholly:
+            return [wholly]
     found = [
         [event for part in clause for event in meant(part, _own(part, item), topics, is_whole=is_single and is_plain)]
         for clause in clauses
