@@ -62,7 +62,7 @@ def is_foreign(tokens: Sequence[str]) -> bool:
 
     Those that are English too count only beside another.
     """
-    strange = [token for token in tokens if token in FOREIGN_WORDS or not token.isascii()]
+    strange = [token for token in tokens if token in FOREIGN_WORDS or not (token.isascii() or token in _BREAKS)]
     if ALSO_ENGLISH.issuperset(strange):
         return False
     foreign = len([token for token in strange if token[0] != ITEM_MARK])

@@ -187,6 +187,23 @@ def choice(whole: Part, item: int | None, topics: Topics) -> Events:
     return []
 
 
+def surely(name: str, whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a sentence surely asks for this topic, and it is in mind."""
+    found = verdict(whole.words, item, topics)
+    return found.best == name and found.is_sure
+
+
+def names_in_mind(part: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether words of a part name something in mind; values and numbers do not."""
+    named = (event for event in part.events if event.name and not (event.is_vague or event.is_unknowable))
+    return any(topics.holds(item, event.topics) for event in named)
+
+
+def leads_in(part: Part) -> bool:
+    """Tell whether a part neither names anything nor starts like a question."""
+    return not any(event.name for event in part.events) and part.words[0] not in _QUESTION_STARTS
+
+
 def is_offer(whole: Part) -> bool:
     """Tell whether a sentence offers values, and names no topic: "how do you take it, as drops or pills?"."""
     words = set(whole.words)

@@ -336,3 +336,30 @@ def test_a_circumstance_is_told_whichever_thing_of_that_name_is_named(big_shop: 
         assert ActKind.NO_PREFERENCE not in ask(episode, text)
         told += bool(unsaid) and set(unsaid) <= episode.customer.said
     assert told >= 6
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("If you would be so kind, which scent do you have in mind?", "scent"),
+        ("How many inches of screen do you want?", "screen_size"),
+        ("Fragrance – rose / pine?", "scent"),
+    ],
+)
+def test_what_stands_before_a_question_asks_for_nothing_else(text: str, name: str) -> None:
+    kinds = ("style", "scent", "screen_size", "quantity", "material")
+    mind = topics(*(fact(LAMP, each) for each in kinds))
+    assert [question.topics[0] for question in read(text, mind).questions] == [name]
+
+
+def test_what_a_substitute_must_keep_is_asked_beside_what_has_sold_out() -> None:
+    mind = topics(fact(LAMP, "compatibility"), fact(LAMP, "price"))
+    found = read("I'm sorry, the desk lamp is sold out. What would you like the substitute to keep, please?", mind)
+    assert (found.sold_out, [question.topics[0] for question in found.questions]) == ((LAMP,), ["compatibility"])
+
+
+def test_what_the_whole_list_may_cost_is_no_question_for_the_list() -> None:
+    mind = topics(fact(None, "budget"), fact(LAMP, "price"))
+    asked = read("What would you be comfortable spending on the entire list?", mind)
+    assert "budget" in [name for question in asked.questions for name in question.topics]
+    assert read("Tell me your entire list.", mind).is_open
