@@ -217,11 +217,12 @@ def _note_clauses(
 def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _Notes) -> None:
     """Note what a sentence is that asks, and names nothing: a proposal, an open question, or one that is not read."""
     is_else = _ELSE.search(sentence) is not None
-    if topics.in_mind and made.is_nothing and made.nothing == CHECK and not is_else:
+    nothing = made.nothing if made.is_known else None
+    if topics.in_mind and made.is_nothing and nothing == CHECK and not is_else:
         notes.is_check = True
-    elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
+    elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or nothing == OPEN:
         notes.is_open = True
-    elif not says_done(sentence) and not (made.is_known and made.is_nothing and made.nothing == STATEMENT):
+    elif not says_done(sentence) and not (made.is_nothing and nothing == STATEMENT):
         notes.is_unread = True
 
 
