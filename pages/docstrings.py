@@ -1,4 +1,4 @@
-"""How the site reads docstrings: roles (``:class:`X```) become plain code, and examples of Python become blocks of it."""
+"""How the site reads docstrings: roles (``:class:`X```) become code, and examples of Python blocks of it."""
 
 from __future__ import annotations
 
