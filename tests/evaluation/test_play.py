@@ -191,10 +191,10 @@ def test_reward_and_goal_are_explained_in_every_environment(
     assert reward_words.total(result).endswith(f"= {result.r_total:+.2f}")
     goals = goal_words.errands(result.goal)
     assert len(goals) == (1 if env_id != "JOURNEY" else len(answers))
-    for intent, goal in goals:
-        answer = next(each for each in answers if intent in (None, each.get("intent")))
-        assert goal_words.wanted(goal, seen.named)
-        assert [each for each in goal_words.compared(goal, answer, seen.cart, seen.named) if not each.is_right] == []
+    by_intent = {each.get("intent"): each for each in answers}
+    compared = [goal_words.compared(goal, by_intent[intent], seen.cart, seen.named) for intent, goal in goals]
+    assert [each for found in compared for each in found if not each.is_right] == []
+    assert all(goal_words.wanted(goal, seen.named) for _, goal in goals)
 
 
 def test_a_wrong_cart_is_compared_line_by_line() -> None:
