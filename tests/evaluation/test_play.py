@@ -267,6 +267,7 @@ def test_a_reward_is_explained(changes: dict[str, Any], said: list[str]) -> None
     result = result_of(**changes)
     why = [part.why for part in reward_words.parts(result, 4, ["X9"] if result.r_hall else [])]
     told = "\n".join([reward_words.ending(result), *why, reward_words.total(result)])
+    assert len(why) == 3
     assert [each for each in said if each not in told] == []
 
 
