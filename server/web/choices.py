@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ecom_rlve.catalog.errors import UnknownAttributeError
@@ -21,7 +21,12 @@ def choices_of(shop: Shop, schemas: Sequence[Mapping[str, Any]]) -> dict[str, li
         for name, field in schema["function"].get("parameters", {}).get("properties", {}).items()
         if field.get("type") == "string" and "enum" not in field
     }
-    return {name: values for name in sorted(names) if (values := _values(shop, name))}
+    return choices_of_names(shop, sorted(names))
+
+
+def choices_of_names(shop: Shop, names: Iterable[str]) -> dict[str, list[str]]:
+    """Return the catalog's values for each of these attributes that has known ones, and not too many."""
+    return {name: values for name in names if (values := _values(shop, name))}
 
 
 def _values(shop: Shop, name: str) -> list[str]:

@@ -21,7 +21,7 @@ from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.openings import SEEDS
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.sessions import Record
-from ecom_rlve.server.web.views.ending import Revealed
+from ecom_rlve.server.web.views.comparing import Revealed
 
 RUN = "web"
 """The run that the page's episodes are filed under; it has no frontiers, because none of them counts."""

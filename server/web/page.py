@@ -5,19 +5,27 @@ from __future__ import annotations
 from importlib.resources import files
 
 import gradio as gr
-from starlette.applications import Starlette
 from fastapi import FastAPI
+from starlette.applications import Starlette
 
 from ecom_rlve.server.web import static
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.mount import PATH
+from ecom_rlve.server.web.other_tabs import catalog_tab, curriculum_tab, report_tab
 from ecom_rlve.server.web.play_tab import play_tab
 from ecom_rlve.server.web.views.html import el
+from ecom_rlve.server.web.watch_tab import watch_tab
 
 TITLE = "EcomRLVE-GYM"
 _SUBTITLE = "You are the shop's assistant. Code knows what the customer wants, and scores what you do."
 _FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
+# A browser that is not told of one asks for /favicon.ico, which a server of environments does not have.
+_ICON = (
+    "<link rel=\"icon\" href=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>"
+    "<rect width='16' height='16' rx='3' fill='%230b5f59'/><path d='M3 4h2l1.5 6h5L13 6H6' fill='none' stroke='white'/>"
+    '</svg>">'
+)
 _MOST_UPLOADED = "20mb"
 """Reports and traces are smaller."""
 
@@ -32,7 +40,7 @@ def application(games: Games) -> Starlette:
         PATH,
         theme=gr.themes.Base(primary_hue="teal", neutral_hue="slate", font=_FONTS, font_mono=_MONO),
         css=styles.joinpath("page.css").read_text(),
-        head=f"<script>{styles.joinpath('page.js').read_text()}</script>",
+        head=f"{_ICON}<script>{styles.joinpath('page.js').read_text()}</script>",
         footer_links=[],
         run_history=False,
         ssr_mode=False,
@@ -48,9 +56,17 @@ def blocks(games: Games) -> gr.Blocks:
     """Return the page's components with what they do."""
     with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True) as page:
         gr.HTML(_header(), apply_default_css=False, js_on_load=None)
-        with gr.Tabs():
-            with gr.Tab("Play", id="play"):
+        with gr.Tabs() as tabs:
+            with gr.Tab("Play"):
                 play_tab(page, games)
+            with gr.Tab("Watch"):
+                watch_tab(games)
+            with gr.Tab("Curriculum") as curriculum:
+                curriculum_tab(games, tabs, curriculum)
+            with gr.Tab("Catalog"):
+                catalog_tab(games)
+            with gr.Tab("Report") as report:
+                report_tab(games, report)
     return page
 
 

@@ -10,11 +10,11 @@ from markupsafe import Markup
 
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.models import MAX_DIFFICULTY
-from ecom_rlve.server.errors import ServerError, UnknownEpisodeError, translate
+from ecom_rlve.server.errors import ServerError, UnknownEpisodeError
 from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.acting import action_of
 from ecom_rlve.server.web.choices import choices_of
-from ecom_rlve.server.web.components import html, pick_environment
+from ecom_rlve.server.web.components import QUIET, html, pick_environment, read_seed, told_of
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.views.axes import axes
@@ -44,10 +44,10 @@ class PlayTab:
     async def start(self, env_id: str, difficulty: float, seed: str, replaced: str) -> list[str]:
         """Start an episode and return what all parts of the tab show."""
         try:
-            wanted = _seed(seed)
+            wanted = read_seed(seed)
             record = await self._games.start(env_id, int(difficulty), wanted, "tool", replaced)
         except (ServerError, EnvsError, ValueError) as error:
-            return _nothing(note(_told(error), "problem"))
+            return _nothing(note(told_of(error), "problem"))
         return [*await self._shown(record), self._desk(record)]
 
     async def restore(self, episode_id: str) -> list[str]:
@@ -68,7 +68,7 @@ class PlayTab:
         except UnknownEpisodeError:
             return [*_nothing(note(_LOST, "problem"))[:-1], gr.skip()]
         except (ServerError, EnvsError, ValueError) as error:
-            return [str(note(_told(error), "problem")), *[gr.skip()] * 4, gr.skip()]
+            return [str(note(told_of(error), "problem")), *[gr.skip()] * 4, gr.skip()]
         shown = await self._shown(record)
         return [*shown, "" if record.episode.done else gr.skip()]
 
@@ -94,7 +94,7 @@ def play_tab(page: gr.Blocks, games: Games) -> None:
     with gr.Row(equal_height=False, elem_classes="setup"):
         env = pick_environment(games)
         difficulty = gr.Slider(0, MAX_DIFFICULTY, value=1, step=1, label="Difficulty", scale=3)
-        seed = gr.Textbox(label="Seed (empty: drawn)", max_lines=1, scale=1, max_length=19)
+        seed = gr.Textbox(label="Seed", placeholder="drawn", max_lines=1, scale=1, max_length=19)
         start = gr.Button("New episode", variant="primary", elem_id="start", scale=1)
     moved = html(tab.show_axes(env.value, difficulty.value))
     notice = html(str(note(_WELCOME)), id="notice")
@@ -107,26 +107,11 @@ def play_tab(page: gr.Blocks, games: Games) -> None:
             side = html(id="side")
     kept = gr.Textbox(visible=False)
     parts = [notice, job, talk, side, ending, acting]
-    quiet: dict[str, Any] = {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
     for control in (env, difficulty):
-        control.change(tab.show_axes, [env, difficulty], moved, **quiet)
-    start.click(tab.start, [env, difficulty, seed, kept], parts, js=_START, **quiet)
-    acting.act(tab.act, None, parts, **quiet)
-    page.load(tab.restore, kept, parts, js=_KEPT, **quiet)
-
-
-def _seed(text: str) -> int | None:
-    text = text.strip()
-    if not text:
-        return None
-    if not text.isdecimal():
-        raise ValueError("seed: a whole number from 0 on is wanted, or nothing")
-    return int(text)
-
-
-def _told(error: Exception) -> str:
-    """Return what a visitor is told of an error; a ``ValueError`` here is one of ours about what they typed."""
-    return str(error) if type(error) is ValueError else translate(error).message
+        control.change(tab.show_axes, [env, difficulty], moved, **QUIET)
+    start.click(tab.start, [env, difficulty, seed, kept], parts, js=_START, **QUIET)
+    acting.act(tab.act, None, parts, **QUIET)
+    page.load(tab.restore, kept, parts, js=_KEPT, **QUIET)
 
 
 def _nothing(notice: Markup) -> list[str]:

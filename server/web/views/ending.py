@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from ecom_rlve.models import EpisodeResult, Termination
 from ecom_rlve.server.web.played import Played
+from ecom_rlve.server.web.views.comparing import Revealed, differences
 from ecom_rlve.server.web.views.html import el, together
 from ecom_rlve.server.web.views.naming import in_words, shown
 from ecom_rlve.server.web.views.scene import call, transcript
@@ -28,31 +28,21 @@ _PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Revealed:
-    """What is told after the end, of episodes that the page itself played."""
-
-    goal: Mapping[str, Any]
-    solution: Sequence[tuple[str, Mapping[str, Any]]]
-    """The calls and answers of an agent that knew the goal, by name."""
-    title_of: Callable[[str], str | None]
-    """Returns a product's title by its id; None if it is no product's."""
-    trace: str
-    """The episode as JSON lines."""
-
-
 def banner(played: Played, revealed: Revealed | None) -> Markup:
     """Return how an ended episode went; without ``revealed`` neither the goal nor files to download."""
     now = played.latest
     if now.result is None:
         why = now.infra_error or "it was not played to its end"
-        return el("section", el("h2", "No result"), el("p", f"The episode has no result: {why}."), class_="ending failed")
+        return el(
+            "section", el("h2", "No result"), el("p", f"The episode has no result: {why}."), class_="ending failed"
+        )
     result = now.result
+    wrong = differences(played, revealed) if revealed is not None and not result.is_correct else ()
     verdict = "Correct" if result.is_correct else "Not correct"
     return el(
         "section",
         el("h2", f"{verdict}: reward ", el("b", f"{result.r_total:+.2f}")),
-        el("ul", together(el("li", sentence) for sentence in _in_words(result))),
+        el("ul", together(el("li", sentence) for sentence in (*_in_words(result), *wrong))),
         _taken_apart(result),
         _goal(revealed) if revealed is not None else None,
         _downloads(played, revealed) if revealed is not None else None,

@@ -28,7 +28,14 @@ def desk(schemas: Sequence[Mapping[str, Any]], choices: Choices) -> Markup:
     answer = next((tool for tool in tools if tool["name"] == SUBMIT), None)
     listed = [tool for tool in tools if tool["name"] not in (SUBMIT, _SPOKEN)]
     chosen = [
-        el("button", tool_name(tool["name"]), type="button", class_="tool", data_tool=tool["name"], aria_pressed="false")
+        el(
+            "button",
+            tool_name(tool["name"]),
+            type="button",
+            class_="tool",
+            data_tool=tool["name"],
+            aria_pressed="false",
+        )
         for tool in listed
     ]
     forms = [_tool_form(tool, choices) for tool in listed]
@@ -131,9 +138,7 @@ def _fields(of: str, parameters: Mapping[str, Any], choices: Choices) -> Markup:
     required = parameters.get("required", ())
     # What has a default matters least.
     order = sorted(properties, key=lambda name: (name not in required, "default" in properties[name]))
-    made = [
-        control(name, properties[name], of=of, is_required=name in required, choices=choices) for name in order
-    ]
+    made = [control(name, properties[name], of=of, is_required=name in required, choices=choices) for name in order]
     at_hand = max(_AT_HAND, len(required))
     rest = made[at_hand:]
     more = el("details", el("summary", f"More fields ({len(rest)})"), el("div", together(rest), class_="fields"))

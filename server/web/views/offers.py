@@ -65,7 +65,9 @@ def _button(tool: Mapping[str, Any], known: Mapping[str, str], own: set[str]) ->
 
 def _goes_with(filled: set[str], own: set[str], is_cart_tool: bool, known: Mapping[str, str]) -> bool:
     """Tell whether a tool belongs to a row: by the row's most special id, and by whose line it is."""
-    special = next((name for name in ("variant_id", "line_id", "product_id", "order_id", "section_id") if name in own), "")
+    special = next(
+        (name for name in ("variant_id", "line_id", "product_id", "order_id", "section_id") if name in own), ""
+    )
     if is_cart_tool and "order_id" in known:
         return False
     is_product_of_line = special == "line_id" and "product_id" in own and filled == {"product_id"}

@@ -138,6 +138,9 @@ def _rating(product: Mapping[str, Any]) -> str:
 def _shipping(product: Mapping[str, Any]) -> Markup | None:
     days = product.get("ship_days")
     stock = product.get("in_stock")
-    words = [f"ships in {days} days" if days is not None else "", {True: "in stock", False: "sold out"}.get(stock, "")]
+    words = [
+        f"ships in {days} day{'s' if days != 1 else ''}" if days is not None else "",
+        {True: "in stock", False: "sold out"}.get(stock, ""),
+    ]
     text = ", ".join(word for word in words if word)
     return el("span", text, class_="gone" if stock is False else None) if text else None

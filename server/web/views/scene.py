@@ -155,17 +155,24 @@ def _cart(played: Played, offers: Offers) -> Markup | None:
     names = {schema["function"]["name"] for schema in played.opening.tools or ()}
     if not lines and not any(name.startswith("cart_") for name in names):
         return None
-    total = sum(line.get("price") or 0 for line in lines for _ in range(int(line.get("quantity", 1))))
-    body = table([_short_line(line) for line in lines], offers, {}, "Cart") if lines else el("p", "Empty.", class_="dim")
+    total = sum(_price(line) * int(line.get("quantity", 1)) for line in lines)
+    body = (
+        table([_short_line(line) for line in lines], offers, {}, "Cart") if lines else el("p", "Empty.", class_="dim")
+    )
     summed = el("p", "Together ", el("b", shown(float(total), "total"))) if lines else None
     return el("section", el("h3", "Cart"), body, summed)
+
+
+def _price(line: Mapping[str, Any]) -> float:
+    """Return a line's price, or the least that it may be; 0 where it is not known."""
+    return float(line.get("price") or line.get("price_from") or 0)
 
 
 def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
     kept = ("product_id", "variant_id", "in_stock", "price_from", "line_id", "title", "quantity", "price")
     variant = ", ".join(shown(value, name) for name, value in line.items() if name not in kept)
     title = f"{line.get('title', '')}{f' ({variant})' if variant else ''}"
-    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": line.get("price")}
+    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": _price(line)}
 
 
 def _orders(played: Played, offers: Offers) -> Markup | None:
@@ -178,7 +185,9 @@ def _orders(played: Played, offers: Offers) -> Markup | None:
 
 def _order(order: Mapping[str, Any], offers: Offers, *, is_open: bool) -> Markup:
     order_id = {"order_id": order["order_id"]}
-    lines = [{key: line[key] for key in ("line_id", "title", "price") if key in line} for line in order.get("lines", ())]
+    lines = [
+        {key: line[key] for key in ("line_id", "title", "price") if key in line} for line in order.get("lines", ())
+    ]
     head = el("summary", f"{order.get('date', '')} · {order.get('status', '')} ", el("code", order["order_id"]))
     body = table(lines, offers, order_id, f"Order {order['order_id']}") if lines else None
     return el("details", head, body, open=is_open)
