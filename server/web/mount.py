@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from importlib import import_module
+from importlib.resources import files
 from importlib.util import find_spec
 
 from starlette.applications import Starlette
@@ -18,6 +19,7 @@ from starlette.types import Receive, Scope, Send
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.web import static
 from ecom_rlve.server.web.games import Games
 
 PATH = "/web"
@@ -58,7 +60,12 @@ def mount(app: Starlette, page: Page) -> None:
         # The page's own addresses are relative. This one is too, so that a path prefix stays.
         return RedirectResponse("web/", 307)
 
+    async def icon(_request: Request) -> Response:
+        # Browsers ask for it by themselves, before Gradio's page can name another.
+        return Response(files(static).joinpath("icon.svg").read_bytes(), media_type="image/svg+xml")
+
     app.add_route(PATH, below, include_in_schema=False)
+    app.add_route("/favicon.ico", icon, include_in_schema=False)
     app.mount(PATH, page)
 
 

@@ -20,12 +20,7 @@ TITLE = "EcomRLVE-GYM"
 _SUBTITLE = "You are the shop's assistant. Code knows what the customer wants, and scores what you do."
 _FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-# A browser that is not told of one asks for /favicon.ico, which a server of environments does not have.
-_ICON = (
-    "<link rel=\"icon\" href=\"data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>"
-    "<rect width='16' height='16' rx='3' fill='%230b5f59'/><path d='M3 4h2l1.5 6h5L13 6H6' fill='none' stroke='white'/>"
-    '</svg>">'
-)
+_ICON = '<link rel="icon" href="../favicon.ico">'
 _MOST_UPLOADED = "20mb"
 """Reports and traces are smaller."""
 

@@ -137,10 +137,8 @@ def _rating(product: Mapping[str, Any]) -> str:
 
 def _shipping(product: Mapping[str, Any]) -> Markup | None:
     days = product.get("ship_days")
-    stock = product.get("in_stock")
-    words = [
-        f"ships in {days} day{'s' if days != 1 else ''}" if days is not None else "",
-        {True: "in stock", False: "sold out"}.get(stock, ""),
-    ]
-    text = ", ".join(word for word in words if word)
-    return el("span", text, class_="gone" if stock is False else None) if text else None
+    words = [f"ships in {days} day{'s' if days != 1 else ''}"] if days is not None else []
+    is_gone = product.get("in_stock") is False
+    if "in_stock" in product:
+        words.append("sold out" if is_gone else "in stock")
+    return el("span", ", ".join(words), class_="gone" if is_gone else None) if words else None
