@@ -39,13 +39,18 @@ class Games:
         self.service = service
         self.shop = shop
         self._own: OrderedDict[str, None] = OrderedDict()
-        self.environments: dict[str, EnvironmentInfo] = {}
-        """What can be played, by id; :meth:`look` finds it."""
+        self.listed: dict[str, EnvironmentInfo] = {}
+        """Every environment by id; :meth:`look` finds them."""
 
     async def look(self) -> None:
-        """Find the environments that the catalog can serve."""
+        """Find the environments."""
         listed = [EnvironmentInfo.model_validate(each) for each in json.loads(await self.service.environments())]
-        self.environments = {each.env_id: each for each in listed if each.max_difficulty >= 0}
+        self.listed = {each.env_id: each for each in listed}
+
+    @property
+    def environments(self) -> dict[str, EnvironmentInfo]:
+        """Those that the catalog can serve, by id."""
+        return {env_id: each for env_id, each in self.listed.items() if each.max_difficulty >= 0}
 
     async def start(self, env_id: str, difficulty: int, seed: int | None, style: Style, replaced: str = "") -> Record:
         """Start an episode and return its record; a live one of the page that it replaces is dropped.

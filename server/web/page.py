@@ -28,14 +28,12 @@ _MOST_UPLOADED = "20mb"
 def application(games: Games) -> Starlette:
     """Return the application that serves the page at :data:`PATH`."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    styles = files(static)
     gr.mount_gradio_app(
         app,
         blocks(games),
         PATH,
         theme=gr.themes.Base(primary_hue="teal", neutral_hue="slate", font=_FONTS, font_mono=_MONO),
-        css=styles.joinpath("page.css").read_text(),
-        head=f"{_ICON}<script>{styles.joinpath('page.js').read_text()}</script>",
+        head=_head(),
         footer_links=[],
         run_history=False,
         ssr_mode=False,
@@ -45,6 +43,12 @@ def application(games: Games) -> Starlette:
         pwa=False,
     )
     return app
+
+
+def _head() -> str:
+    """Return what is added to the page's head. Gradio would put prefixes before selectors of a style sheet of its own."""
+    style, script = (files(static).joinpath(name).read_text() for name in ("page.css", "page.js"))
+    return f"{_ICON}<style>{style}</style><script>{script}</script>"
 
 
 def blocks(games: Games) -> gr.Blocks:

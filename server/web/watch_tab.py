@@ -45,7 +45,7 @@ class WatchTab:
 
     def agents(self, env_id: str) -> Any:
         """Offer the agents of an environment."""
-        names = agents_of(self._games.environments[env_id], self._games.environments)
+        names = agents_of(self._games.listed[env_id], self._games.listed)
         return gr.update(choices=names, value=names[0])
 
     async def play(self, env_id: str, difficulty: float, seed: str, agent: str) -> list[Any]:
@@ -138,7 +138,7 @@ def _first_agents(games: Games) -> tuple[list[str], str | None]:
     first = first_environment(games)
     if first is None:
         return [], None
-    names = agents_of(games.environments[first], games.environments)
+    names = agents_of(games.listed[first], games.listed)
     return names, names[0]
 
 

@@ -49,7 +49,7 @@ async def watched(
     """
     record = await games.start(env_id, difficulty, seed, "turn")
     try:
-        agent: Agent = _Knowing(record) if name == ORACLE else policies_of(env_id, games.environments).make(name)
+        agent: Agent = _Knowing(record) if name == ORACLE else policies_of(env_id, games.listed).make(name)
         while not record.episode.done:
             # An agent reads what a server that discloses acts would send it, and may think for a while.
             action = await asyncio.to_thread(agent.act, _told(record))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 _NEEDED = ("playwright", "axe_playwright_python", "gradio")
 _CATALOG = "synthetic:600:0"
-_WAIT_MS = 60_000
+_WAIT_MS = 25_000
 """How long the browser waits for what must come; on a busy machine it may come late."""
 
 
@@ -166,8 +166,9 @@ class Visit:
         return not url.startswith((self.url, self.url.replace("http", "ws"), "data:", "blob:", "about:"))
 
     def _has_failed(self, request: Any) -> bool:
-        # Gradio's page closes its stream of events once it has what it waited for.
-        return not ("/queue/data" in request.url and "ERR_ABORTED" in str(request.failure))
+        # Gradio's page closes its streams: of events once it has what it waited for, of heartbeats when it is left.
+        is_stream = "/queue/data" in request.url or "/heartbeat/" in request.url
+        return not (is_stream and "ERR_ABORTED" in str(request.failure))
 
     def _note(self, is_fault: bool, what: str) -> None:
         if is_fault and not self.forgiven:

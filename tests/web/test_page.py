@@ -152,7 +152,7 @@ def test_dark_and_light(visit: Any, pictures: Path) -> None:
     page.locator("#talk .card").first.wait_for()
 
 
-def test_the_keyboard_is_enough(visit: Any, solved: Solved) -> None:
+def test_the_keyboard_is_enough(visit: Any) -> None:
     page = visit.open()
 
     def reach(selector: str) -> None:
@@ -195,7 +195,8 @@ def test_a_phone(visit: Any, pictures: Path) -> None:
     visit.picture("phone", pictures)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     small = page.evaluate(
-        "() => [...document.querySelectorAll('.desk button, .offer')].filter(b => b.offsetHeight && b.offsetHeight < 24).length"
+        "() => [...document.querySelectorAll('.desk button, .offer')]"
+        ".filter(each => each.offsetHeight && each.offsetHeight < 24).length"
     )
     assert small == 0
     visit.submit()

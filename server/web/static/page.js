@@ -85,29 +85,31 @@
     event.target.form.requestSubmit();
   });
 
-  const seen = new WeakSet();
+  // Gradio changes what is shown in place, so what was seen is known by its content and not by its element.
+  const seen = {};
+  const isNew = (name, mark) => {
+    const isChanged = seen[name] !== mark;
+    seen[name] = mark;
+    return isChanged && mark !== "";
+  };
+
   const notice = () => {
     const talk = find("#talk [data-episode]");
-    if (talk && !seen.has(talk)) {
-      seen.add(talk);
-      sessionStorage.setItem(EPISODE, talk.dataset.episode);
+    const episode = talk?.dataset.episode || "";
+    if (isNew("talk", talk ? `${episode} ${all(".move", talk).length} ${talk.dataset.done}` : "")) {
+      sessionStorage.setItem(EPISODE, episode);
       document.body.dataset.busy = "no";
-      talk.scrollTop = talk.scrollHeight;
       const latest = find(".latest", talk);
-      if (latest) talk.scrollTop = latest.offsetTop - talk.offsetTop;
+      talk.scrollTop = latest ? latest.offsetTop : 0;
     }
     if (find("#notice .problem")) document.body.dataset.busy = "no";
     const desk = find("#desk .desk");
-    if (desk && !seen.has(desk)) {
-      seen.add(desk);
+    if (isNew("desk", desk ? episode : "")) {
       const first = find("button.tool", desk);
       if (first) choose(first.dataset.tool);
     }
     const ending = find("#ending .ending");
-    if (ending && !seen.has(ending)) {
-      seen.add(ending);
-      ending.scrollIntoView({ block: "nearest" });
-    }
+    if (isNew("ending", ending ? episode : "")) ending.scrollIntoView({ block: "nearest" });
   };
 
   const begin = () => {

@@ -77,7 +77,8 @@ def shown(value: Any, name: str = "") -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
-        if name in _MONEY:
+        # A search counts its results under the name by which an order sums up its prices.
+        if name in _MONEY and not (name == "total" and isinstance(value, int)):
             return f"${value:,.2f}"
         number = f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"
         return f"{number} {_UNITS[name]}" if name in _UNITS else number
