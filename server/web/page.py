@@ -46,7 +46,7 @@ def application(games: Games) -> Starlette:
 
 
 def _head() -> str:
-    """Return what is added to the page's head. Gradio would put prefixes before selectors of a style sheet of its own."""
+    """Return what is added to the page's head. Gradio changes the selectors of style sheets that it is given."""
     style, script = (files(static).joinpath(name).read_text() for name in ("page.css", "page.js"))
     return f"{_ICON}<style>{style}</style><script>{script}</script>"
 
