@@ -142,7 +142,8 @@ class Visit:
 
     def moves(self) -> int:
         """Return how many steps the conversation shows."""
-        return self.page.locator("#talk .move").count()
+        found: int = self.page.locator("#talk .move").count()
+        return found
 
     def wait(self, moves: int) -> None:
         """Wait until so many steps are shown."""
@@ -155,7 +156,8 @@ class Visit:
 
     def ending(self) -> str:
         """Return what the banner at the end says."""
-        return self.page.locator("#ending .ending").inner_text()
+        told: str = self.page.locator("#ending .ending").inner_text()
+        return told
 
     def picture(self, name: str, folder: Path, *, whole: bool = False) -> None:
         """Keep a picture of the page."""
