@@ -162,6 +162,7 @@ class Visit:
     def picture(self, name: str, folder: Path, *, whole: bool = False) -> None:
         """Keep a picture of the page."""
         folder.mkdir(parents=True, exist_ok=True)
+        self.page.evaluate("() => window.scrollTo(0, 0)")
         self.page.screenshot(path=folder / f"{name}.png", full_page=whole, animations="disabled")
 
     def _is_foreign(self, url: str) -> bool:
