@@ -12,11 +12,10 @@ from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.server.errors import ServerError, UnknownEpisodeError
 from ecom_rlve.server.sessions import Record
-from ecom_rlve.server.web.acting import action_of
 from ecom_rlve.server.web.choices import choices_of
 from ecom_rlve.server.web.components import QUIET, html, pick_environment, read_seed, told_of
 from ecom_rlve.server.web.games import Games
-from ecom_rlve.server.web.played import Played
+from ecom_rlve.server.web.played import Played, action_of
 from ecom_rlve.server.web.views.axes import axes
 from ecom_rlve.server.web.views.ending import banner
 from ecom_rlve.server.web.views.forms import desk

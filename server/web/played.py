@@ -76,3 +76,21 @@ def orders_of(played: Played) -> list[dict[str, Any]]:
 
 def _results(played: Played) -> Sequence[Any]:
     return [result for move in played.moves for result in move.seen.tool_results if result.error is None]
+
+
+def action_of(sent: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the action that the page's script describes.
+
+    Raises:
+        ValueError: it describes none.
+    """
+    match sent:
+        case {"kind": "say", "text": str(text)}:
+            return {"assistant_message": text}
+        case {"kind": "raw", "text": str(text)}:
+            return {"text": text}
+        case {"kind": "call", "name": str(name), "args": dict(args)}:
+            return {"tool_calls": [{"name": name, "args": args}]}
+        case {"kind": "answer", "args": dict(args), "final": bool(final)}:
+            return {"answer": {**args, "done": final}}
+    raise ValueError("this is nothing that an agent can do")

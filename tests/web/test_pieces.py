@@ -15,9 +15,8 @@ from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web import mount
-from ecom_rlve.server.web.acting import action_of
 from ecom_rlve.server.web.games import Games
-from ecom_rlve.server.web.played import Played
+from ecom_rlve.server.web.played import Played, action_of
 from ecom_rlve.server.web.views.ending import banner
 from ecom_rlve.server.web.views.forms import desk
 from ecom_rlve.server.web.views.html import el
