@@ -1,4 +1,4 @@
-# The server on the embedded catalog. Runs as any numeric user, on a read-only root with a writable /tmp,
+# The server with its page on the embedded catalog. Runs as any numeric user, on a read-only root with a writable /tmp,
 # without a network.
 FROM python:3.11-slim
 
@@ -12,7 +12,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
 
 WORKDIR /app/env
 COPY . .
-RUN pip install --no-cache-dir --disable-pip-version-check '.[server]' && rm -rf build ecom_rlve.egg-info
+RUN pip install --no-cache-dir --disable-pip-version-check '.[server,web]' && rm -rf build ecom_rlve.egg-info
 # The index of the embedded catalog, so that a container starts by mapping it instead of building it.
 RUN python -c "import os, pathlib; from ecom_rlve.envs.world.shop import Shop; Shop.open('synthetic', pathlib.Path(os.environ['ECOM_RLVE_CACHE_DIR']))"
 

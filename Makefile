@@ -13,6 +13,8 @@ OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
 ADAPTERS := $(VENV)/art $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
+WEB := $(VENV)/web
+WEB_INSTALLED := $(WEB)/.installed
 TRL := $(VENV)/trl
 TRL_INSTALLED := $(TRL)/.installed
 SITE := $(VENV)/site
@@ -31,7 +33,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness board climb docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -69,6 +71,9 @@ test-openenv: $(INSTALLED) $(OPENENV_HOST)/.installed $(OPENENV_INSTALLED) $(OPE
 
 test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the real library, each in an environment of its own
 	$(BIN)/pytest -q tests/adapters
+
+test-web: $(WEB_INSTALLED)  ## people play on the page in a real browser, which is there already: `apt-get install chromium`
+	$(WEB)/bin/python -m pytest -p no:cacheprovider tests/web
 
 test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
 	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
@@ -158,6 +163,11 @@ $(VENV)/rollout/.installed: $(INSTALLED)
 	$(@D)/bin/python -m pip install --quiet torch==2.13.0
 	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy ray==2.60.0
 	$(@D)/bin/python -m pip install --quiet --no-deps miles-rl==0.0.2
+	touch $@
+
+$(WEB_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(WEB)
+	$(WEB)/bin/python -m pip install --quiet --editable '.[dev,web]' playwright axe-playwright-python
 	touch $@
 
 # Torch by itself first, and exactly this version: pip might take a newer build that is made for accelerators.

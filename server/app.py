@@ -24,10 +24,12 @@ from ecom_rlve.server.errors import translate
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
+from ecom_rlve.server.transport.api_page import add_api_page
 from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
+from ecom_rlve.server.web.mount import has_page, mount, page_of
 
 _REAP_EVERY_S = 30.0
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
@@ -77,8 +79,11 @@ def create_app(
 
     Raises:
         StoreError: the store cannot be opened.
+        PageError: the page is asked for, and the extra that it needs is not installed.
     """
-    service = Service(settings, shop or opened_shop(settings), now, voice)
+    shop = shop or opened_shop(settings)
+    service = Service(settings, shop, now, voice)
+    page = page_of(service, shop) if has_page(settings) else None
 
     @contextlib.asynccontextmanager
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
@@ -87,9 +92,13 @@ def create_app(
         where = (settings.host, settings.port)
         _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
         watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
+        if page is not None:
+            watches.append(asyncio.create_task(page.warm_up()))
         yield
         for watch in watches:
             watch.cancel()
+        if page is not None:
+            await page.aclose()
         await service.aclose()
 
     app = _Api(
@@ -98,10 +107,15 @@ def create_app(
         version=ecom_rlve.__version__,
         lifespan=lifespan,
         redirect_slashes=False,
+        docs_url=None,
+        redoc_url=None,
         exception_handlers=dict.fromkeys((HTTPException, RequestValidationError, Exception), _answered),
     )
     app.state.service = service
     app.include_router(Routes(service).router())
+    add_api_page(app)
+    if page is not None:
+        mount(app, page)
 
     @app.websocket("/ws")
     async def socket(websocket: WebSocket) -> None:

@@ -60,6 +60,11 @@ class Settings(BaseSettings):
     reveal_goal: bool = False
     """Put the goal into the result of an ended episode."""
 
+    web: bool | None = None
+    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed."""
+    reports: Path | None = None
+    """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
+
     pool_above_products: int = Field(default=50_000, ge=0)
     """With more products than this, resets and steps run in threads instead of the event loop."""
     pool_threads: int = Field(default=4, ge=1, le=32)

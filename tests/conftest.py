@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 # Servers of tests keep nothing, also those in processes of their own.
 os.environ["ECOM_RLVE_STORE"] = "memory"
+# Nor do they import Gradio, except where a test wants the page.
+os.environ["ECOM_RLVE_WEB"] = "false"
 
 # How long an example takes, and how fast examples are made, is the machine's affair: no deadline, no check of speed.
 _ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

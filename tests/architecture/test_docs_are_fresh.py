@@ -33,6 +33,7 @@ PAGES = (
     "docs/index.md",
     "docs/judging.md",
     "docs/openenv.md",
+    "docs/page.md",
     "docs/protocol.md",
     "docs/scale.md",
     "docs/settings.md",
@@ -99,7 +100,7 @@ def test_links_lead_somewhere(root: Path, page: str) -> None:
     dead = []
     for link in LINK.finditer((root / page).read_text()):
         target = (root / page).parent / link["file"] if link["file"] else root / page
-        headings = HEADING.findall(target.read_text()) if target.is_file() else []
+        headings = HEADING.findall(target.read_text()) if target.suffix == ".md" and target.is_file() else []
         anchors = {re.sub(r"[^\w -]", "", text.lower()).replace(" ", "-") for text in headings}
         if not target.is_file() or (link["anchor"] and link["anchor"] not in anchors):
             dead.append(link[0])

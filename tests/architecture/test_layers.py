@@ -44,6 +44,10 @@ Evaluation and training start a server as a subprocess; they never import one.
 """
 
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {
+    "server/web/watching.py": (
+        {"client", "evaluation"},
+        "visitors watch the built-in agents, which play in the server's process and read what its client would",
+    ),
     "evaluation/oracle.py": (
         {"envs", "catalog"},
         "recomputes the goal from the episode's spec, so that the server never has to give one out",
@@ -83,6 +87,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 COMES_WITH = {
     "art": "openpipe-art",
     "huggingface_hub": "datasets",
+    "markupsafe": "jinja2",
     "openenv": "openenv",
     "pydantic_core": "pydantic",
     "sentence_transformers": "sentence-transformers",
@@ -214,7 +219,7 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
     An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
     """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "openenv", "sentence", "trl")
+    extras = ("server", "data", "openenv", "sentence", "trl", "web")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}

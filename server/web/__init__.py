@@ -1,0 +1,1 @@
+"""The page at /web, where people play, watch and look around; needs the extra ``web``."""

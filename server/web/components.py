@@ -1,0 +1,49 @@
+"""The few kinds of Gradio components that the tabs are made of, and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import gradio as gr
+
+from ecom_rlve.models import MAX_SEED
+from ecom_rlve.server.errors import translate
+from ecom_rlve.server.web.games import Games
+
+QUIET: Mapping[str, Any] = MappingProxyType(
+    {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
+)
+"""Options of every event: no spinner over what one reads, no API beside the server's own, nobody waits for others."""
+
+
+def html(value: str = "", *, id: str | None = None, js: str | None = None) -> Any:
+    """Return a place for HTML of the views, without Gradio's own styles; ``js`` runs once it is there."""
+    return gr.HTML(value, elem_id=id, apply_default_css=False, js_on_load=js, container=False)
+
+
+def pick_environment(games: Games) -> Any:
+    """Return a list of the environments to choose from; CART, the easiest to understand, is chosen at first."""
+    names = [(f"{info.env_id}: {info.title}", env_id) for env_id, info in games.environments.items()]
+    return gr.Dropdown(names, value=first_environment(games), label="Environment", filterable=False, scale=2)
+
+
+def first_environment(games: Games) -> str | None:
+    """Return the environment that is chosen at first; None if the catalog can serve none."""
+    return "CART" if "CART" in games.environments else next(iter(games.environments), None)
+
+
+def read_seed(text: str) -> int | None:
+    """Return a seed that a visitor typed, None if they left it to the server; raises ``ValueError`` for others."""
+    text = text.strip()
+    if not text:
+        return None
+    if not text.isdecimal() or int(text) > MAX_SEED:
+        raise ValueError(f"seed: a whole number from 0 to {MAX_SEED} is wanted, or nothing")
+    return int(text)
+
+
+def told_of(error: Exception) -> str:
+    """Return what a visitor is told of an error; a ``ValueError`` is one of the page's own about what they sent."""
+    return str(error) if type(error) is ValueError else translate(error).message

@@ -1,0 +1,75 @@
+"""The page: its tabs, its looks, and the application that serves it. Importing this imports Gradio."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import gradio as gr
+from fastapi import FastAPI
+from starlette.applications import Starlette
+
+from ecom_rlve.server.web import static
+from ecom_rlve.server.web.games import Games
+from ecom_rlve.server.web.mount import PATH
+from ecom_rlve.server.web.other_tabs import catalog_tab, curriculum_tab, report_tab
+from ecom_rlve.server.web.play_tab import play_tab
+from ecom_rlve.server.web.views.html import el
+from ecom_rlve.server.web.watch_tab import watch_tab
+
+TITLE = "EcomRLVE-GYM"
+_SUBTITLE = "You are the shop's assistant. Code knows what the customer wants, and scores what you do."
+_FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
+_MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
+_ICON = '<link rel="icon" href="../favicon.ico">'
+_MOST_UPLOADED = "20mb"
+"""Reports and traces are smaller."""
+
+
+def application(games: Games) -> Starlette:
+    """Return the application that serves the page at :data:`PATH`."""
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    gr.mount_gradio_app(
+        app,
+        blocks(games),
+        PATH,
+        theme=gr.themes.Base(primary_hue="teal", neutral_hue="slate", font=_FONTS, font_mono=_MONO),
+        head=_head(),
+        footer_links=[],
+        run_history=False,
+        ssr_mode=False,
+        max_file_size=_MOST_UPLOADED,
+        enable_monitoring=False,
+        mcp_server=False,
+        pwa=False,
+    )
+    return app
+
+
+def _head() -> str:
+    """Return what is added to the page's head. Gradio changes the selectors of style sheets that it is given."""
+    style, script = (files(static).joinpath(name).read_text() for name in ("page.css", "page.js"))
+    return f"{_ICON}<style>{style}</style><script>{script}</script>"
+
+
+def blocks(games: Games) -> gr.Blocks:
+    """Return the page's components with what they do."""
+    with gr.Blocks(title=TITLE, analytics_enabled=False, fill_width=True) as page:
+        gr.HTML(_header(), apply_default_css=False, js_on_load=None)
+        with gr.Tabs() as tabs:
+            with gr.Tab("Play"):
+                play_tab(page, games)
+            with gr.Tab("Watch"):
+                watch_tab(games)
+            with gr.Tab("Curriculum") as curriculum:
+                curriculum_tab(games, tabs, curriculum)
+            with gr.Tab("Catalog"):
+                catalog_tab(games)
+            with gr.Tab("Report") as report:
+                report_tab(games, report)
+    return page
+
+
+def _header() -> str:
+    words = el("div", el("h1", TITLE), el("p", _SUBTITLE, class_="dim"))
+    links = el("a", "API", href="../docs", class_="link")
+    return str(el("div", words, links, el("button", "Dark or light", type="button", id="theme"), class_="top"))

@@ -1,0 +1,72 @@
+"""Searching the catalog from the page, and why a product matched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ecom_rlve.catalog.columns.words import split_words
+from ecom_rlve.catalog.product import Product
+from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.web.views.found import Match
+
+_MOST = 12
+"""Most products that are shown."""
+
+
+def search(
+    shop: Shop, query: str, category: str | None, brand: str, price_min: float | None, price_max: float | None
+) -> tuple[list[Match], int, list[str]]:
+    """Return the best matches as the tool of the agents finds them, without distractors and stock-outs.
+
+    Beside them, how many products pass the filters, and the filters in words. Raises ``ValidationError`` for a filter
+    that the tool would not take.
+    """
+    args = SearchArgs(
+        query=query, category=category or None, brand=brand.strip() or None, price_min=price_min, price_max=price_max
+    )
+    constraints = filter_constraints(args)
+    rows = filtered_rows(shop, constraints)
+    ranked = shop.search.rank(" ".join(query.casefold().split()), rows, _MOST)
+    words = split_words(query)
+    overlaps = shop.search.bags.overlap(words, ranked) if words else np.zeros(len(ranked))
+    shares = overlaps / max(1, overlaps.max(initial=0))
+    matches = [_match(shop, row, float(share), words) for row, share in zip(ranked.tolist(), shares, strict=True)]
+    told = [
+        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value)}"
+        for each in constraints
+    ]
+    return matches, shop.catalog.size if rows is None else len(rows), told
+
+
+def _value(attribute: str, value: object) -> str:
+    return f"${value / 100:.2f}" if attribute == "price" and isinstance(value, int | float) else str(value)
+
+
+def _match(shop: Shop, row: int, overlap: float, words: Sequence[str]) -> Match:
+    product = shop.catalog.product(row)
+    where = {}
+    for field, text in _texts(product).items():
+        has = set(split_words(text))
+        if shared := [word for word in words if _forms(word) & has]:
+            where[field] = shared
+    known = {word for shared in where.values() for word in shared}
+    return Match(shop.card(row), overlap, where, [word for word in words if word not in known])
+
+
+def _forms(word: str) -> set[str]:
+    """Return a word with the regular plural or singular of it, which a search takes for the same."""
+    return {word, f"{word}s", word.removesuffix("s")}
+
+
+def _texts(product: Product) -> dict[str, str]:
+    return {
+        "title": product.title,
+        "brand": product.brand or "",
+        "category": product.category,
+        "attributes": " ".join(str(value) for value in product.attributes.values()),
+        "features": " ".join(product.features),
+        "description": product.description,
+    }

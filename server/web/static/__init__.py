@@ -1,0 +1,1 @@
+"""Style sheet and script of the page."""

@@ -1,0 +1,1 @@
+"""What the page shows, as HTML made of plain values; nothing here knows Gradio."""
