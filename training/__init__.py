@@ -1,0 +1,1 @@
+"""Training: a proof that something learns in these environments, with the algorithm that larger models use."""
