@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
@@ -39,6 +39,8 @@ _WORDS = rf"{_WORD}(?: (?!(?:and|but)\b){_WORD}){{0,3}}"
 _UNIT = r"(?: (?:W|watts?|h|hours?|g|grams?|kg|kilos?|ml|l|litres?|liters?|cm|days?|stars?|out of 5))?"
 _ITEM = r"(?:[Tt]he desk lamps?|[Ii]t|[Tt]hat)"
 _ANY_ITEM = r"(?:(?:the|these|those|my|each|every|all)(?: [\w'-]+){1,4}?|it|them|they|that|this|those|these|one)"
+_MOST_BEFORE = 4
+"""Words before a noun among which values are looked for."""
 _LEAST_LETTERS = 3
 """Letters of a frame without which it says too little to be looked for within a text."""
 
@@ -165,6 +167,40 @@ def _by_form() -> Mapping[str, tuple[_Pattern, ...]]:
     }
 
 
+class Hit(NamedTuple):
+    """A place in a text where a frame fits, whatever its value may mean."""
+
+    key: Key
+    places: tuple[tuple[str, str], ...]
+    last: str
+    """The place with which the phrase ends; empty if other words follow it."""
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=1 << 13)
+def hits_in(text: str, labels: tuple[tuple[str, str], ...]) -> tuple[Hit, ...]:
+    """Return where frames fit in a text; ``labels`` are what customers call kinds of facts in lists of them."""
+    folded = text.casefold()
+    found: list[Hit] = []
+    for form in ("clause", "should", "noun"):
+        for each in _by_form()[form]:
+            if len(each.literal.strip()) >= _LEAST_LETTERS and each.literal.strip().casefold() in folded:
+                found += (_hit(each.key, match) for match in _compiled(each.within).finditer(text))
+    named = dict(labels)
+    for key in facts_in_bank():
+        label = named.get(key[0])
+        if label and (label in folded or american(label) in folded):
+            found += (_hit(key, match) for match in _tagged(key, label).finditer(text))
+    return tuple(found)
+
+
+def _hit(key: Key, match: re.Match[str]) -> Hit:
+    places = {name: value for name, value in match.groupdict().items() if value is not None}
+    last = next((name for name in ("value", "bound") if name in places and match.end(name) == match.end()), "")
+    return Hit(key, tuple(places.items()), last, *match.span())
+
+
 @cache
 def _tagged(key: Key, label: str) -> re.Pattern[str]:
     """Return the pattern of a fact that is told by its label: "price up to $30", "colour black"."""
@@ -199,39 +235,42 @@ class FactReader:
         """Yield the values that a value with its direction can mean ("at most 3 kg")."""
         yield from self._values(key, {"bound": text})
 
-    def facts_in(self, text: str, kinds: Iterable[str]) -> list[Found]:
+    def facts_in(self, text: str, kinds: Iterable[str], nouns: Iterable[str] = ()) -> list[Found]:
         """Return the facts of some kinds that a text states, in the order in which they stand in it.
 
-        Where one phrase lies within another, only the longer one says something.
+        Where phrases about one kind overlap, and where one lies within another, only the longest says something.
+        ``nouns`` are what things are called: words of a value right before one count too ("a black desk lamp").
         """
-        wanted, folded = frozenset(kinds), text.casefold()
-        found: dict[Found, None] = {}
-        for form in ("clause", "should", "noun"):
-            for each in _by_form()[form]:
-                literal = each.literal.strip().casefold()
-                if each.key[0] not in wanted or len(literal) < _LEAST_LETTERS or literal not in folded:
-                    continue
-                for match in _compiled(each.within).finditer(text):
-                    found |= dict.fromkeys(self._found(each.key, match))
-        for key in facts_in_bank():
-            label = self._labels.get(key[0]) if key[0] in wanted else None
-            if label and (label in folded or american(label) in folded):
-                for match in _tagged(key, label).finditer(text):
-                    found |= dict.fromkeys(self._found(key, match))
+        wanted = frozenset(kinds)
+        found = [each for hit in hits_in(text, tuple(sorted(self._labels.items()))) for each in self._found(hit, wanted)]
+        for noun in nouns:
+            found += self._before(text, noun, wanted)
         return _longest(found)
 
-    def _found(self, key: Key, match: re.Match[str]) -> Iterator[Found]:
-        places = {name: value for name, value in match.groupdict().items() if value is not None}
-        last = next((name for name in ("value", "bound") if match.groupdict().get(name)), "")
-        end = match.end()
+    def _found(self, hit: Hit, wanted: frozenset[str]) -> list[Found]:
+        if hit.key[0] not in wanted:
+            return []
+        places, end = dict(hit.places), hit.end
         while True:
-            values = [Found(*key, value, match.start(), end) for value in self._values(key, places)]
-            yield from values
+            values = [Found(*hit.key, value, hit.start, end) for value in self._values(hit.key, places)]
             # Where nothing stands after a value, the words after it were taken for a part of it.
-            if values or " " not in places.get(last, "") or match.end(last) != match.end():
-                return
-            end -= len(places[last]) - len(places[last].rpartition(" ")[0])
-            places[last] = places[last].rpartition(" ")[0]
+            if values or " " not in places.get(hit.last, ""):
+                return values
+            shorter = places[hit.last].rpartition(" ")[0]
+            end -= len(places[hit.last]) - len(shorter)
+            places[hit.last] = shorter
+
+    def _before(self, text: str, noun: str, wanted: frozenset[str]) -> Iterator[Found]:
+        kinds = [kind for kind, op in facts_in_bank() if op == "eq" and kind in wanted and kind in self._folded]
+        for match in re.finditer(rf"((?:[\w'&-]+ ){{1,{_MOST_BEFORE}}}){re.escape(noun)}", text, re.IGNORECASE):
+            words = match[1].casefold().split()
+            for first in range(len(words)):
+                for last in range(first + 1, len(words) + 1):
+                    phrase = " ".join(words[first:last])
+                    start = match.start() + len(" ".join(words[:first])) + bool(first)
+                    for kind in kinds:
+                        if phrase in self._folded[kind]:
+                            yield Found(kind, "eq", self._folded[kind][phrase], start, start + len(phrase))
 
     def _values(self, key: Key, places: Mapping[str, str]) -> Iterator[Value]:
         kind, op = key
@@ -298,6 +337,12 @@ class FactReader:
 def _longest(found: Iterable[Found]) -> list[Found]:
     kept: list[Found] = []
     for each in sorted(found, key=lambda one: (one.start - one.end, one.start, one.kind, one.op, str(one.value))):
-        if not any(other.start <= each.start and each.end <= other.end for other in kept):
+        if not any(_hides(other, each) for other in kept):
             kept.append(each)
     return sorted(kept, key=lambda one: (one.start, one.end, one.kind))
+
+
+def _hides(longer: Found, shorter: Found) -> bool:
+    if longer.kind == shorter.kind:
+        return longer.start < shorter.end and shorter.start < longer.end
+    return longer.start <= shorter.start and shorter.end <= longer.end

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date
 from functools import lru_cache
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -89,24 +90,49 @@ def likeness(name: str, text: str) -> float:
     return 0.0 if found.dest_end - found.dest_start < len(name) - 1 else found.score
 
 
+class Mention(NamedTuple):
+    """Where a text speaks of a category."""
+
+    name: str
+    start: int
+    end: int
+
+
 @lru_cache(maxsize=1 << 14)
-def names_in(text: str, names: tuple[str, ...]) -> dict[str, int]:
-    """Return the categories that a text speaks of, each with the place of its last mention.
+def mentions_in(text: str, names: tuple[str, ...]) -> tuple[Mention, ...]:
+    """Return where a text speaks of categories, in its order.
 
     A longer name goes first, and what it covers counts for no shorter one: who speaks of a dress shirt speaks of no
     dress.
     """
     left = text.casefold()
-    found: dict[str, int] = {}
-    for name in sorted(names, key=lambda each: (-len(each), each)):
-        forms = {form for part in (name, *name.split(" and ")) for form in (part, singular(part))}
-        for form in sorted(forms, key=lambda each: (-len(each), each)):
-            while (likeness(form, left)) >= LIKE:
-                at = fuzz.partial_ratio_alignment(form, left)
-                exact = re.search(rf"(?<!\w){re.escape(form)}(?!\w)", left)
-                start, end = exact.span() if exact else (at.dest_start, at.dest_end) if at else (0, 0)
-                if end <= start:
-                    break
-                found[name] = max(start, found.get(name, 0))
-                left = f"{left[:start]}{'#' * (end - start)}{left[end:]}"
-    return found
+    found: list[Mention] = []
+    for form, name in sorted({(form, name) for name in names for form in forms_of(name)}, key=_longest_first):
+        while span := _stretch(form, left):
+            found.append(Mention(name, *span))
+            left = f"{left[: span[0]]}{'#' * (span[1] - span[0])}{left[span[1] :]}"
+    return tuple(sorted(found, key=lambda each: each.start))
+
+
+def forms_of(name: str) -> set[str]:
+    """Return what things of a category may be called."""
+    return {form for part in (name, *name.split(" and ")) for form in (part, singular(part))}
+
+
+def _longest_first(form_and_name: tuple[str, str]) -> tuple[int, str, str]:
+    return -len(form_and_name[0]), *form_and_name
+
+
+def _stretch(name: str, text: str) -> tuple[int, int] | None:
+    """Return the stretch of a text that is like a name."""
+    if exact := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+        return exact.span()
+    if likeness(name, text) < LIKE:
+        return None
+    found = fuzz.partial_ratio_alignment(name, text)
+    return (found.dest_start, found.dest_end) if found else None
+
+
+def names_in(text: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the categories that a text speaks of, each once, in the order of their first mention."""
+    return tuple(dict.fromkeys(each.name for each in mentions_in(text, names)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from rapidfuzz import fuzz
 
 from ecom_rlve.models import ToolResult
-from ecom_rlve.training.learning.matching import LIKE, day_of, days_in, money_in, months_in, names_in
+from ecom_rlve.training.learning.matching import day_of, days_in, money_in, months_in, names_in
 from ecom_rlve.training.learning.notebook import Notebook, how_many
 
 Order = dict[str, Any]
@@ -59,7 +59,7 @@ class OrderNotes(Notebook):
         categories = tuple(sorted({name for order in self.listed for name in order["categories"]}))
         titles = sorted({title for order in self.listed for title in order["titles"]})
         quoted = [title for title in titles if '"' in text and fuzz.partial_ratio(title, text) >= _TITLE]
-        named = tuple(names_in(_QUOTED.sub(" ", text) if quoted else text, categories))
+        named = names_in(_QUOTED.sub(" ", text) if quoted else text, categories)
         return [self._match(order, named, quoted) for order in self.listed]
 
     def _match(self, order: Order, named: tuple[str, ...], quoted: list[str]) -> Match:
@@ -97,5 +97,3 @@ class OrderNotes(Notebook):
 def _verdict(said: Any, shown: Any) -> str:
     return "none" if not said else "yes" if shown in said else "no"
 
-
-__all__ = ["LIKE", "Match", "Order", "OrderNotes"]
