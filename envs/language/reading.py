@@ -77,6 +77,8 @@ class _Pattern(NamedTuple):
     """Fits where a text holds such a phrase, about any item."""
     literal: str
     """The longest text without a place, which every phrase of it holds; empty if it has choices or agreement only."""
+    folded: str
+    """The same in small letters, to be looked for within a text; empty if it says too little for that."""
 
 
 def _part(part: Part, labels: Sequence[str], places: Mapping[str, str]) -> str:
@@ -145,6 +147,7 @@ def _patterns(key: Key, made: Frame) -> Iterator[_Pattern]:
             whole,
             rf"(?i:(?<![\w$-]){inside}(?![\w-]|\.\d))",
             literal,
+            "" if len(literal.strip()) < _LEAST_LETTERS else literal.strip().casefold(),
         )
 
 
@@ -185,7 +188,7 @@ def hits_in(text: str, labels: tuple[tuple[str, str], ...]) -> tuple[Hit, ...]:
     found: list[Hit] = []
     for form in ("clause", "should", "noun"):
         for each in _by_form()[form]:
-            if len(each.literal.strip()) >= _LEAST_LETTERS and each.literal.strip().casefold() in folded:
+            if each.folded and each.folded in folded:
                 found += (_hit(each.key, match) for match in _compiled(each.within).finditer(text))
     named = dict(labels)
     for key in facts_in_bank():
@@ -261,7 +264,9 @@ class FactReader:
             places[hit.last] = shorter
 
     def _before(self, text: str, noun: str, wanted: frozenset[str]) -> Iterator[Found]:
-        kinds = [kind for kind, op in facts_in_bank() if op == "eq" and kind in wanted and kind in self._folded]
+        if noun not in text.casefold():
+            return
+        kinds = [kind for kind in self._folded if kind in wanted and (kind, "eq") in facts_in_bank()]
         for match in re.finditer(rf"((?:[\w'&-]+ ){{1,{_MOST_BEFORE}}}){re.escape(noun)}", text, re.IGNORECASE):
             words = match[1].casefold().split()
             for first in range(len(words)):

@@ -25,8 +25,7 @@ class Notebook:
         """Calls of a turn."""
         self.asked: Counter[str] = Counter()
         """How often each thing was asked for."""
-        self.done: Counter[str] = Counter()
-        """How often each skill was used."""
+        self._looks: set[str] = set()
         self.errors = 0
         """Calls that were refused."""
         self.turns_left = self.calls_left = 0
@@ -52,15 +51,19 @@ class Notebook:
 
     def note(self, chosen: Candidate) -> None:
         """Take in what was decided."""
-        self.done[chosen.skill] += 1
+        self._looks.add(_look_of(chosen) or "nothing")
         self.asked.update(each[4:] for each in chosen.features if each.startswith("ask:"))
 
     def take(self, result: ToolResult) -> None:
         """Take in the result of a call."""
 
     def offers(self) -> list[Candidate]:
-        """Return what can be done now; never empty."""
+        """Return what can be done now, also what was done before; never without a question or an answer."""
         raise NotImplementedError
+
+    def fresh_offers(self) -> list[Candidate]:
+        """Return what can be done now, without looks at what was looked at: they would show the same again."""
+        return [each for each in self.offers() if _look_of(each) not in self._looks]
 
     def state(self) -> tuple[str, ...]:
         """Return features of the situation."""
@@ -74,6 +77,16 @@ class Notebook:
     def words(self) -> tuple[str, ...]:
         """Return the customer's first message as a bag of words."""
         return self._words
+
+
+_CHANGES = ("cart_add", "cart_set_quantity", "cart_remove", "return_initiate", "return_exchange")
+"""Tools that do something; all others only show something."""
+
+
+def _look_of(candidate: Candidate) -> str:
+    """Return what a candidate looks at; empty if it does, says or answers something."""
+    calls = candidate.action.get("tool_calls", ())
+    return "" if not calls or any(each["name"] in _CHANGES for each in calls) else repr(calls)
 
 
 def use(name: str, **args: Any) -> Sent:

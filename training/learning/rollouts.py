@@ -58,7 +58,7 @@ def play(played: Played, notes_of: Callable[[Observation], Notebook], policy: Po
         if len(decisions) >= MOST_DECISIONS:
             seen = played.finish()
             break
-        offers = notes.offers()
+        offers = notes.fresh_offers()
         choices = choices_of(offers, notes.state(), notes.words())
         chosen, log = policy.draw(choices, rng) if rng is not None else (policy.best(choices), 0.0)
         decisions.append(Decision(choices, chosen, log, offers[chosen].skill))

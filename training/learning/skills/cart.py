@@ -10,6 +10,7 @@ from ecom_rlve.training.learning.matching import mentions_in, singular
 from ecom_rlve.training.learning.notebook import how_many, question, say, submit, use
 from ecom_rlve.training.learning.policy import Candidate
 from ecom_rlve.training.learning.skills.shelf import (
+    WORDS,
     Card,
     Fit,
     ShelfNotes,
@@ -34,13 +35,14 @@ class CartNotes(ShelfNotes):
     def __init__(self, opening: Observation) -> None:
         self.variants: dict[str, list[dict[str, Any]]] = {}
         self.lines: dict[str, dict[str, Any]] = {}
-        self.searches: set[str] = set()
         self._ranked: dict[str, list[tuple[Card, Fit]]] = {}
+        self._counts: dict[str, int] = {}
         super().__init__(opening)
 
     def read(self, seen: Observation) -> None:
         super().read(seen)
         self._ranked = {}
+        self._counts = {}
 
     def take(self, result: ToolResult) -> None:
         super().take(result)
@@ -55,17 +57,15 @@ class CartNotes(ShelfNotes):
     def note(self, chosen: Candidate) -> None:
         super().note(chosen)
         for each in chosen.action.get("tool_calls", ()):
-            if each["name"] == "catalog_search":
-                self.searches.add(str(sorted(each["args"].items())))
-            elif each["name"] == "cart_remove":
+            if each["name"] == "cart_remove":
                 self.lines.pop(each["args"]["line_id"], None)
 
     def offers(self) -> list[Candidate]:
         things = self.things()
         opening = use("catalog_search", query=self.first[:900], limit=_PAGE)
         offers = [
-            Candidate("search message", opening, (f"again:{self._is_repeated(opening)}",)),
-            Candidate("history", use("user_get_visit_history"), (f"again:{bool(self.visited)}",)),
+            Candidate("search message", opening),
+            Candidate("history", use("user_get_visit_history")),
             question(self, "ask", "anything", "Is there anything else that I should know?"),
             Candidate("submit", submit(), self._cart_state()),
         ]
@@ -76,9 +76,6 @@ class CartNotes(ShelfNotes):
         for line in self.lines.values():
             offers += self._corrections(line)
         return offers
-
-    def _is_repeated(self, action: dict[str, Any]) -> bool:
-        return str(sorted(action["tool_calls"][0]["args"].items())) in self.searches
 
     def _searches(self, thing: str) -> Iterator[Candidate]:
         facts, state = self.facts()[thing], self._item_state(thing)
@@ -92,7 +89,7 @@ class CartNotes(ShelfNotes):
             args = {"query": words, "category": thing, "limit": _PAGE, **filters}
             for offset in (0, _PAGE):
                 action = use("catalog_search", **args, **({"offset": offset} if offset else {}))
-                own = (f"{offset},{self._is_repeated(action)}", f"filters:{how_many(len(filters))}")
+                own = (f"page:{offset}", f"filters:{how_many(len(filters))}")
                 yield Candidate(skill, action, (*own, *state))
 
     def _questions(self, thing: str) -> Iterator[Candidate]:
@@ -127,7 +124,7 @@ class CartNotes(ShelfNotes):
             )
             listed = self.variants.get(product_id)
             look = use("catalog_get_variants", product_id=product_id)
-            yield Candidate("variants", look, (f"again:{listed is not None}", *own))
+            yield Candidate("variants", look, own)
             chosen, how = self._variant(thing, product_id)
             counts = {1: "one", quantity: "said"} if quantity else {1: "one"}
             for number, name in counts.items():
@@ -174,17 +171,18 @@ class CartNotes(ShelfNotes):
             return said[-1]["variant_id"], "sold out"
         return said[-1]["variant_id"], "said" if len(said) == 1 else "several"
 
-    def _vocabulary(self) -> dict[str, dict[str, str]]:
-        known = super()._vocabulary()
-        for listed in self.variants.values():
-            for each in listed:
-                for name, value in each.items():
-                    if name in known and isinstance(value, str):
-                        known[name][value] = value
-        return known
+    def _vocabulary(self) -> frozenset[tuple[str, str]]:
+        listed = (each for variants in self.variants.values() for each in variants)
+        shown = {(name, value) for each in listed for name, value in each.items() if isinstance(value, str)}
+        return super()._vocabulary() | {(name, value) for name, value in shown if name in WORDS}
 
     def _quantity(self, thing: str) -> int:
         """Return how many of a thing were said to be wanted last; 0 where nothing was said."""
+        if thing not in self._counts:
+            self._counts[thing] = self._read_quantity(thing)
+        return self._counts[thing]
+
+    def _read_quantity(self, thing: str) -> int:
         found = 0
         for message in self.said:
             counts = counts_in(message)

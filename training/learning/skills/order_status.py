@@ -27,10 +27,7 @@ class StatusNotes(OrderNotes):
         ]
         for order, features in zip(self.listed, self.order_features(), strict=True):
             shown = self.opened.get(order["order_id"])
-            is_open = f"open:{shown is not None}"
-            offers.append(
-                Candidate("get", use("order_get", order_id=order["order_id"]), (*features, is_open))
-            )
+            offers.append(Candidate("get", use("order_get", order_id=order["order_id"]), features))
             if shown is not None:
                 offers.append(Candidate("submit", _answer(shown, arrival=True), features))
                 offers.append(Candidate("submit status", _answer(shown, arrival=False), features))

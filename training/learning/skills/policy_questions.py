@@ -39,7 +39,6 @@ class PolicyNotes(Notebook):
     def __init__(self, opening: Observation) -> None:
         self.found: dict[str, Section] = {}
         self.texts: dict[str, str] = {}
-        self.searched: list[str] = []
         self.today = opening.today or ""
         super().__init__(opening)
 
@@ -52,11 +51,6 @@ class PolicyNotes(Notebook):
             )
         if "text" in fields:
             self.texts[fields["section_id"]] = fields["text"]
-
-    def note(self, chosen: Candidate) -> None:
-        super().note(chosen)
-        for each in chosen.action.get("tool_calls", ()):
-            self.searched += [each["args"]["query"]] if "query" in each["args"] else []
 
     def offers(self) -> list[Candidate]:
         return [
@@ -75,12 +69,12 @@ class PolicyNotes(Notebook):
                 is_found = any(each.topic == section.topic and each.label == label for each in self.found.values())
                 queries.setdefault(f"{section.topic} {label}", f"condition,{self._nearness(section)},{is_found}")
         for query, kind in queries.items():
-            yield Candidate("search", use("policy_search", query=query), (f"{kind},{query in self.searched}",))
+            yield Candidate("search", use("policy_search", query=query), (kind,))
 
     def _reads(self) -> Iterator[Candidate]:
         for section in self._near():
             own = (
-                f"near:{self._nearness(section)},base:{not section.label},read:{section.id in self.texts}",
+                f"near:{self._nearness(section)},base:{not section.label}",
                 f"rank:{how_many(section.rank)}",
             )
             yield Candidate("read", use("policy_get", section_id=section.id), own)

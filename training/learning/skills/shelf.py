@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
@@ -86,10 +87,10 @@ class ShelfNotes(Notebook):
         names = tuple(sorted({card["category"] for card in self.cards.values()}))
         by_message = [mentions_in(message, names) for message in self.said]
         things: dict[str, dict[str, Stated]] = {each.name: {} for found in by_message for each in found}
-        reader = FactReader(self._vocabulary(), _LABELS)
-        nouns = sorted({form for name in things for form in forms_of(name)})
+        nouns = tuple(sorted({form for name in things for form in forms_of(name)}))
+        vocabulary = self._vocabulary()
         for message, mentions in zip(self.said, by_message, strict=True):
-            for fact in reader.facts_in(message, KINDS, nouns):
+            for fact in _facts_in(message, nouns, vocabulary):
                 about = _about(fact, mentions) or next(iter(things), "")
                 if about:
                     known = things[about]
@@ -97,14 +98,11 @@ class ShelfNotes(Notebook):
                     known[fact.kind] = Stated(fact.kind, fact.op, fact.value)
         return {name: list(known.values()) for name, known in things.items()}
 
-    def _vocabulary(self) -> dict[str, dict[str, str]]:
-        known: dict[str, dict[str, str]] = {name: {} for name in WORDS}
-        for card in self.cards.values():
-            for name in WORDS:
-                if isinstance(card.get(name), str):
-                    known[name][card[name]] = card[name]
-        known["priority"] = {each: each for each in PRIORITIES}
-        return known
+    def _vocabulary(self) -> frozenset[tuple[str, str]]:
+        """Return the words that cards have shown, each with its attribute."""
+        return frozenset(
+            (name, card[name]) for card in self.cards.values() for name in WORDS if isinstance(card.get(name), str)
+        )
 
     def of(self, thing: str) -> list[Card]:
         """Return the cards of a category, in the order in which they were shown."""
@@ -117,6 +115,15 @@ class ShelfNotes(Notebook):
         return {
             each for each, card in self.cards.items() if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
         }
+
+
+@lru_cache(maxsize=1 << 12)
+def _facts_in(message: str, nouns: tuple[str, ...], vocabulary: frozenset[tuple[str, str]]) -> tuple[Found, ...]:
+    """Return the facts of a message; the episodes of a group mostly ask for the same ones."""
+    words: dict[str, dict[str, str]] = {"priority": {each: each for each in PRIORITIES}}
+    for name, value in sorted(vocabulary):
+        words.setdefault(name, {})[value] = value
+    return tuple(FactReader(words, _LABELS).facts_in(message, KINDS, nouns))
 
 
 def _about(fact: Found, mentions: tuple[Mention, ...]) -> str:
