@@ -304,12 +304,13 @@ def _grow_bank(given: dict[str, Any], output: Path, tables: list[str] | None, co
 def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.envs.customer.model.errors import VoiceError
     from ecom_rlve.server.app import serve
+    from ecom_rlve.server.store.errors import StoreError
 
     settings = _settings(given)
     shop = _open_shop(settings)
     try:
         serve(settings, shop=shop)
-    except VoiceError as error:
+    except (StoreError, VoiceError) as error:
         raise CommandFailedError(str(error)) from error
 
 

@@ -17,7 +17,7 @@ class ErrorCode(StrEnum):
     EXECUTION_ERROR = "EXECUTION_ERROR"
     """The request was understood and cannot be carried out now."""
     CAPACITY_REACHED = "CAPACITY_REACHED"
-    """All places for live episodes are taken, or those for runs and groups; try again later."""
+    """All places for live episodes are taken, or those for runs and groups; try again later, or delete a run."""
     FACTORY_ERROR = "FACTORY_ERROR"
     """OpenEnv's code for an environment that cannot be made; never sent by this server."""
     SESSION_ERROR = "SESSION_ERROR"
@@ -42,6 +42,12 @@ class ErrorCode(StrEnum):
     """This request id was used before with another body."""
     GROUP_CONFLICT = "GROUP_CONFLICT"
     """The group plays another episode than this reset asks for."""
+    UNKNOWN_RUN = "UNKNOWN_RUN"
+    """No run has this name: nobody has played or made it, or it was deleted."""
+    RUN_CONFLICT = "RUN_CONFLICT"
+    """The run is not as the request wants it: its name is taken, or what it has counted forbids the change."""
+    RUN_PINNED = "RUN_PINNED"
+    """The run was played on another version, catalog or bank; fork it to go on with those of this server."""
     PAYLOAD_TOO_LARGE = "PAYLOAD_TOO_LARGE"
     """The body or frame exceeds the size limit."""
     UNAUTHORIZED = "UNAUTHORIZED"
@@ -50,8 +56,29 @@ class ErrorCode(StrEnum):
     """No such route, or no such method on it."""
     SIMULATOR_UNAVAILABLE = "SIMULATOR_UNAVAILABLE"
     """The model that words the customer does not answer, and templates must not replace it; try again later."""
+    STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
+    """The server's store cannot be written or read now (a full disk, say); nothing was changed, try again later."""
     INTERNAL_ERROR = "INTERNAL_ERROR"
     """A fault of the server; the episode is unchanged."""
+
+
+class Uncounted(StrEnum):
+    """Why the curriculum of a run does not count an episode."""
+
+    SPLIT = "split"
+    """Only episodes of the split ``train`` count."""
+    AXES = "axes"
+    """The reset named values for single difficulty axes."""
+    ACTS_DISCLOSED = "acts_disclosed"
+    """The server tells agents what the customer said as data, which is for judging only."""
+    BELOW_FRONTIER = "below_frontier"
+    """Only episodes at the frontier count, and this one is easier."""
+    NOT_DRAWN = "not_drawn"
+    """The server did not draw this seed and difficulty for the run: a client named one of them, or changed it."""
+    JUDGED = "judged"
+    """The seed was judged at this level before: each seed is judged once."""
+    REPEATED = "repeated"
+    """An episode of this id was counted for this seed before, or is being played."""
 
 
 class DomainCode(StrEnum):

@@ -5,7 +5,7 @@ Nothing here knows how an episode works; field docstrings are what ``/schema`` a
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -13,6 +13,10 @@ from ecom_rlve.codes import DomainCode as DomainCode
 from ecom_rlve.codes import ErrorCode as ErrorCode
 from ecom_rlve.codes import FormatFault as FormatFault
 from ecom_rlve.codes import Termination as Termination
+from ecom_rlve.codes import Uncounted as Uncounted
+from ecom_rlve.said_models import SaidAct as SaidAct
+from ecom_rlve.said_models import SaidFact as SaidFact
+from ecom_rlve.said_models import SaidItem as SaidItem
 
 MAX_SEED = 2**63 - 1
 MAX_DIFFICULTY = 20
@@ -22,6 +26,8 @@ Split = Literal["train", "eval", "test"]
 Include = Literal["tools", "brief", "format"]
 EVERYTHING: tuple[Include, ...] = ("tools", "brief", "format")
 """What a first observation may carry besides the customer's first message."""
+MAX_OBSERVATION_BYTES = 32_000
+"""Greatest size of an observation as JSON (SPEC §2.4)."""
 
 
 def whole(value: object) -> object:
@@ -164,6 +170,27 @@ class ToolResult(BaseModel):
     code: DomainCode | None = None
 
 
+class RewardProfile(BaseModel):
+    """The weights of the parts of a reward: each at least 0, together 1. The defaults are those of SPEC §4."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    task: float = Field(default=0.75, ge=0, le=1)
+    eff: float = Field(default=0.15, ge=0, le=1)
+    hall: float = Field(default=0.1, ge=0, le=1)
+
+    @model_validator(mode="after")
+    def _require_a_whole(self) -> Self:
+        # A billionth is room for thirds that were written as decimals.
+        if abs(self.task + self.eff + self.hall - 1) > 1e-9:
+            raise ValueError("task, eff and hall must add up to 1; r_task alone is task=1, eff=0, hall=0")
+        return self
+
+
+# Each weight is given, so that what was set and is sent does not depend on where a profile came from.
+DEFAULT_PROFILE = RewardProfile(task=0.75, eff=0.15, hall=0.1)
+
+
 class EpisodeResult(BaseModel):
     """How an episode ended (SPEC §4)."""
 
@@ -171,7 +198,7 @@ class EpisodeResult(BaseModel):
     r_eff: float
     r_hall: float
     r_total: float
-    """0.75 r_task + 0.15 r_eff + 0.10 r_hall in [-1, 1]; -1 for a format failure."""
+    """The sum of the parts by the weights of ``reward_profile``, in [-1, 1]; -1 for a format failure."""
     is_correct: bool
     correct_share: float
     """1 or 0 as ``is_correct``; in a journey the share of correct intents. What the curriculum counts."""
@@ -183,6 +210,10 @@ class EpisodeResult(BaseModel):
     format: Format = "strict"
     tool_errors: dict[DomainCode, int] = Field(default_factory=dict)
     """How often a tool result carried an error, by its code; codes that none carried are absent."""
+    reward_profile: RewardProfile = DEFAULT_PROFILE
+    """The weights by which ``r_total`` was added up: those of the run."""
+    observation_bytes: int = MAX_OBSERVATION_BYTES
+    """Greatest size that the run allows an observation."""
     reason: str | None = None
     """What was wrong with the format, after a format failure; that the client finished the episode, if it did."""
     goal: dict[str, Any] | None = None
@@ -243,49 +274,22 @@ class EpisodeMetadata(BaseModel):
     """Fingerprint of the sentences that the customer is worded with."""
     simulator: str = "template"
     """Who words the customer: ``template``, or the model's name and the version of its prompts."""
-
-
-class SaidFact(BaseModel):
-    """One fact that the customer said."""
-
-    slot: str
-    """``brand``, ``color``, ``price``, ``quantity``, ``variant`` …: what a question for it names."""
-    attribute: str
-    """The column that it is about; differs from ``slot`` for ``variant``."""
-    op: str
-    """How a product is compared with it: ``eq``, ``any_of``, ``none_of``, ``at_most``, ``at_least``, ``between``."""
-    value: str | float | list[str] | list[float]
-    """A word, several (``any_of``, ``none_of``), a number in ``unit``, or two (``between``); prices are whole cents."""
-    unit: str = ""
-
-
-class SaidItem(BaseModel):
-    """One thing that the customer spoke of."""
-
-    singular: str
-    plural: str
-    facts: list[SaidFact] = Field(default_factory=list)
-
-
-class SaidAct(BaseModel):
-    """One act of the customer's latest message: what was said, never what was left unsaid."""
-
-    kind: str
-    """``open``, ``answer``, ``revise`` …"""
-    items: list[SaidItem] = Field(default_factory=list)
-    attributes: list[str] = Field(default_factory=list)
-    """What a ``dont_know``, ``no_preference`` or ``correct`` without a value speaks of."""
-    title: str = ""
-    """Title of the product that is to be taken instead."""
-    says: dict[str, str] = Field(default_factory=dict)
-    """What an opening says beside facts, by name."""
-    intent: str = ""
-    """In a journey: the errand that the customer begins or comes back to."""
+    reward_profile: RewardProfile = DEFAULT_PROFILE
+    """The weights of the reward's parts, which are the run's."""
+    observation_bytes: int = MAX_OBSERVATION_BYTES
+    """Greatest size that the run allows an observation."""
 
 
 class StepMetadata(EpisodeMetadata):
     """What stands beside an observation."""
 
+    run_id: str = "default"
+    """The run whose episode this is."""
+    counts: bool = False
+    """Whether the run's curriculum counts the episode, as things stood at the reset. It counts once it ends, or is
+    given up after its first step, unless its level is left or its seed judged before."""
+    why_uncounted: Uncounted | None = None
+    """Why it does not, if it does not."""
     group_id: str | None = None
     """The group that the reset named."""
     group_member: int | None = None
@@ -325,20 +329,6 @@ class EpisodeState(BaseModel):
     style: Style
     format: Format = "strict"
     messages: list[Message]
-
-
-class LiveEpisode(BaseModel):
-    """One live episode of a run."""
-
-    episode_id: str
-    env_id: str
-    difficulty: int
-    seed: int
-    split: Split
-    style: Style
-    format: Format
-    step_count: int
-    """Steps applied since reset."""
 
 
 class ErrorDetail(BaseModel):

@@ -1,6 +1,7 @@
 """The thin client: play an environment of a server over HTTP, with nothing but httpx and pydantic."""
 
 from ecom_rlve.client.client import AsyncEcomEnv, EcomEnv
+from ecom_rlve.client.curriculum import AsyncCurriculum, Curriculum
 from ecom_rlve.client.errors import (
     CapacityError,
     EcomEnvError,
@@ -11,6 +12,8 @@ from ecom_rlve.client.errors import (
     InfrastructureError,
     InvalidRequestError,
     NotResetError,
+    RunError,
+    RunPinnedError,
     ServerUnavailableError,
     UnauthorizedError,
     UnexpectedAnswerError,
@@ -20,8 +23,10 @@ from ecom_rlve.client.protocol import StepResult
 from ecom_rlve.client.text import render
 
 __all__ = [
+    "AsyncCurriculum",
     "AsyncEcomEnv",
     "CapacityError",
+    "Curriculum",
     "EcomEnv",
     "EcomEnvError",
     "EpisodeDoneError",
@@ -31,6 +36,8 @@ __all__ = [
     "InfrastructureError",
     "InvalidRequestError",
     "NotResetError",
+    "RunError",
+    "RunPinnedError",
     "ServerUnavailableError",
     "StepResult",
     "UnauthorizedError",

@@ -22,6 +22,7 @@ from typing import Any, Self, TypeVar
 import httpx
 
 from ecom_rlve.client.connections import connections, own_options
+from ecom_rlve.client.curriculum import AsyncCurriculum, Curriculum, RunOperations
 from ecom_rlve.client.protocol import Operation, Outcome, Request, Session, StepResult
 from ecom_rlve.models import Action, EpisodeState
 
@@ -40,6 +41,7 @@ class _Shell:
         self._base_url = url
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
         self._timeout = timeout
+        self._retry_for = retry_for
         self._session = Session(env, retry_for)
         self._cookies = httpx.Cookies()
 
@@ -130,6 +132,10 @@ class EcomEnv(_Shell):
     def state(self) -> EpisodeState:
         """Return the whole conversation so far. Works after the end too, as long as the server keeps the episode."""
         return self._run(self._session.state())
+
+    def curriculum(self, run_id: str = "default") -> Curriculum:
+        """Return a run of the server: its curriculum, what it draws, and what is reported to it."""
+        return Curriculum(RunOperations(run_id, self._retry_for), self._run)
 
     def close(self) -> None:
         """End a live episode and close the connections. May be called again; a later reset opens new connections."""
@@ -226,6 +232,10 @@ class AsyncEcomEnv(_Shell):
     async def state(self) -> EpisodeState:
         """Return the whole conversation so far."""
         return await self._run(self._session.state())
+
+    def curriculum(self, run_id: str = "default") -> AsyncCurriculum:
+        """Return a run of the server; see :meth:`EcomEnv.curriculum`."""
+        return AsyncCurriculum(RunOperations(run_id, self._retry_for), self._run)
 
     async def close(self) -> None:
         """End a live episode and close the connections. May be called again."""

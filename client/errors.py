@@ -8,6 +8,8 @@
     │   ├── EpisodeDoneError     it has ended
     │   └── EpisodeExistsError   its id is taken by a live one
     ├── InvalidRequestError      the request is wrong; sending it again cannot help
+    ├── RunError                 the run is not there, or not as the request wants it
+    │   └── RunPinnedError       it was played on another version, catalog or bank: fork it
     ├── UnservableError          the loaded catalog cannot serve this difficulty or seed
     ├── UnauthorizedError        the token is missing or wrong
     ├── CapacityError            all places of the server are taken
@@ -62,6 +64,14 @@ class EpisodeExistsError(EpisodeError):
 
 class InvalidRequestError(EcomEnvError):
     """The request is wrong and was not carried out; correct it before sending it again."""
+
+
+class RunError(EcomEnvError):
+    """No run has this name, its name is taken, or what it has counted forbids the change."""
+
+
+class RunPinnedError(RunError):
+    """The run was played on another version, catalog or bank than the server has; fork it to go on."""
 
 
 class UnservableError(EcomEnvError):

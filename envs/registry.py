@@ -100,3 +100,24 @@ def choose_environment(
     if not served:
         raise DifficultyError(f"this catalog serves none of {', '.join(members)} at the difficulty asked for")
     return served[int(stream(seed, "collection").integers(len(served)))]
+
+
+def choose_weighted(
+    weights: Mapping[str, float],
+    seed: int,
+    can_serve: Callable[[Environment], bool] = lambda _: True,
+) -> str:
+    """Return the environment that ``seed`` draws by weights, of any unit, among those that can be served.
+
+    Raises as :func:`choose_environment`.
+    """
+    served = {member: weight for member, weight in sorted(weights.items()) if weight and can_serve(environment(member))}
+    if not served:
+        raise DifficultyError(f"this catalog serves none of {', '.join(sorted(weights))} at the difficulty asked for")
+    point = stream(seed, "mixture").random() * sum(served.values())
+    for member, weight in served.items():
+        point -= weight
+        if point < 0:
+            return member
+    # Rounding may leave a rest of the last one's weight.
+    return member

@@ -18,7 +18,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from ecom_rlve.envs.curriculum import Curriculum
+from ecom_rlve.envs.curriculum.gate import Curriculum
+from ecom_rlve.envs.curriculum.ledger import Key, MemoryLedger
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import Policies, policies_of
@@ -44,14 +45,18 @@ class Climb:
 def climb(shop: Shop, policies: Policies, agent: str, episodes: int) -> Climb:
     """Play an environment under a curriculum of its own, one episode after another."""
     env_id, correct = policies.info.env_id, 0
-    curriculum, highest = Curriculum(), policies.info.max_difficulty
+    curriculum, highest = Curriculum(MemoryLedger()), policies.info.max_difficulty
+    key: Key = (env_id, "turn", "strict")
     frontier: list[int] = []
     for seed in range(episodes):
         difficulty = curriculum.draw(env_id, "turn", "strict", seed)
         frontier.append(max(difficulty, frontier[-1] if frontier else 0))
         episode = Episode(shop, EpisodeSpec(env_id, difficulty, seed), f"climb-{seed}")
+        curriculum.issue(key, difficulty, seed)
+        counts = curriculum.begin(key, difficulty, seed, episode.id) is None
         result = play(episode, policies.make(agent, seed))
-        curriculum.count(env_id, "turn", "strict", difficulty, seed, Fraction(result.correct_share), highest)
+        if counts:
+            curriculum.end(key, seed, episode.id, Fraction(result.correct_share), highest)
         correct += result.is_correct
     return Climb(env_id, tuple(frontier), correct)
 

@@ -44,7 +44,8 @@ def server_process(
 ) -> Iterator[tuple[str, int]]:
     """Run a module that serves HTTP, with ``--host`` and ``--port`` added; yield its URL and its process id.
 
-    ``python`` runs it, with ``variables`` added to its environment. It is up when ``health`` answers.
+    ``python`` runs it, with ``variables`` added to its environment. A server of ours keeps its runs in memory, unless
+    they say otherwise. It is up when ``health`` answers.
 
     Raises :class:`LocalServerError` if ``health`` does not succeed within ``start_timeout`` seconds.
     """
@@ -52,7 +53,7 @@ def server_process(
     command = [python, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile("w+") as output:
         # Its own process group: Ctrl-C ends the game first, and the game ends the server.
-        environment = {**os.environ, **(variables or {})}
+        environment = {**os.environ, "ECOM_RLVE_STORE": "memory", **(variables or {})}
         process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, env=environment)
         try:
             url = f"http://127.0.0.1:{port}"

@@ -33,10 +33,7 @@ class Oracle:
     def act(self, result: StepResult) -> Action:
         """Return the next action of the environment's own solution."""
         if self._mirror is None:
-            meta = result.metadata
-            axes = tuple(sorted(meta.axes.items()))
-            spec = EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes, meta.format)
-            self._mirror = Episode(self._shop, spec, result.observation.episode_id)
+            self._mirror = Episode(self._shop, EpisodeSpec.of(result.metadata), result.observation.episode_id)
             self._expected = self._mirror.opening
         elif self._expected is None or not _are_equal(result, self._expected):
             raise DivergedError(f"expected {self._expected}, the server says {result.observation}")

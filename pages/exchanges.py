@@ -62,7 +62,7 @@ NO_ENVELOPES: tuple[dict[str, Any], ...] = (
 @contextmanager
 def live(shop: Shop, **changes: Any) -> Iterator[str]:
     """Serve ``shop`` on a free port for as long as the block lasts, and yield the URL."""
-    settings = Settings().model_copy(update={"log_level": "warning", **changes})
+    settings = Settings().model_copy(update={"log_level": "warning", "store": "memory", **changes})
     config = server_config(create_app(settings, shop=shop), settings, host="127.0.0.1", port=0)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)

@@ -23,6 +23,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
@@ -73,6 +74,9 @@ def create_app(
         shop: an open shop; None opens ``settings.catalog`` here and now.
         now: clock in seconds, by which idle episodes expire.
         voice: words the customers instead of the voice that ``settings`` ask for.
+
+    Raises:
+        StoreError: the store cannot be opened.
     """
     service = Service(settings, shop or opened_shop(settings), now, voice)
 
@@ -119,7 +123,13 @@ async def _answered(_request: Request, error: Exception) -> Response:
 async def _reap(service: Service) -> None:
     while True:
         await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
-        expired = service.sessions.reap()
+        try:
+            expired = service.sessions.reap()
+            # It waits for the disk.
+            await asyncio.to_thread(service.database.checkpoint)
+        except StoreUnavailableError as error:
+            _logger.warning("store error=%s", error)
+            continue
         if expired:
             _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
 

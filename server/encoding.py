@@ -12,6 +12,7 @@ from pydantic import TypeAdapter
 
 from ecom_rlve.models import Observation, SaidAct
 from ecom_rlve.server.errors import AnswerError
+from ecom_rlve.server.runs.runs import Begun
 
 _ACTS = TypeAdapter(list[SaidAct])
 
@@ -37,9 +38,14 @@ def metadata_with_acts(metadata: str, acts: Iterable[SaidAct]) -> str:
     return f'{metadata[:-1]},"acts":{_ACTS.dump_json(list(acts)).decode()}}}'
 
 
-def metadata_in_group(metadata: str, group_id: str, member: int) -> str:
-    """Return the JSON text of an episode's metadata with its group and its number in the group in it."""
-    return f'{metadata[:-1]},"group_id":{json.dumps(group_id)},"group_member":{member}}}'
+def metadata_in_run(metadata: str, run_id: str, group_id: str | None, begun: Begun) -> str:
+    """Return the JSON text of an episode's metadata with its run in it, whether it counts, and its place in a group."""
+    told: dict[str, Any] = {"run_id": run_id, "counts": begun.entry is not None}
+    if begun.why_uncounted is not None:
+        told["why_uncounted"] = begun.why_uncounted
+    if begun.member is not None:
+        told |= {"group_id": group_id, "group_member": begun.member}
+    return f"{metadata[:-1]},{json.dumps(told)[1:]}"
 
 
 def digest_of(body: Any) -> bytes:

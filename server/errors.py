@@ -13,14 +13,17 @@
     ├── EpisodeExistsError
     ├── NotResetError
     ├── GroupConflictError
+    ├── UnknownRunError
+    ├── RunConflictError          a run cannot be made or changed so
+    ├── RunPinnedError            a run was played on something else than this server serves
     ├── RequestConflictError
     ├── SimulatorUnavailableError  the customer's model does not answer
     ├── EpisodeLiveError          a trace was asked for too early
     └── AnswerError               our own answer cannot be sent
 
-Errors of ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is not in the
-table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither gets a
-value.
+Errors of the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is
+not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither
+gets a value.
 """
 
 from __future__ import annotations
@@ -42,6 +45,7 @@ from starlette.responses import Response
 
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
+from ecom_rlve.server.store.errors import StoreUnavailableError
 
 RETRY_AFTER_S = 5
 # Messages repeat what a client sent, of which there may be a megabyte.
@@ -111,6 +115,18 @@ class GroupConflictError(ServerError):
     """A reset names a group that plays another episode."""
 
 
+class UnknownRunError(ServerError):
+    """No run has this name."""
+
+
+class RunConflictError(ServerError):
+    """The run's name is taken, or what it has counted forbids the change."""
+
+
+class RunPinnedError(ServerError):
+    """The run was played on another version, catalog or bank than this server has."""
+
+
 class RequestConflictError(ServerError):
     """A request id was used before with another body."""
 
@@ -155,6 +171,10 @@ TABLE: Mapping[type[Exception], Row] = {
     EpisodeExistsError: Row(409, _EXECUTION, ErrorCode.EPISODE_EXISTS),
     NotResetError: Row(409, _EXECUTION, ErrorCode.NOT_RESET),
     GroupConflictError: Row(409, _EXECUTION, ErrorCode.GROUP_CONFLICT),
+    UnknownRunError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_RUN),
+    RunConflictError: Row(409, _EXECUTION, ErrorCode.RUN_CONFLICT),
+    RunPinnedError: Row(409, _EXECUTION, ErrorCode.RUN_PINNED),
+    StoreUnavailableError: Row(503, _EXECUTION, ErrorCode.STORE_UNAVAILABLE),
     RequestConflictError: Row(409, _EXECUTION, ErrorCode.REQUEST_CONFLICT),
     SimulatorUnavailableError: Row(503, _EXECUTION, ErrorCode.SIMULATOR_UNAVAILABLE),
     EpisodeLiveError: Row(409, _EXECUTION, ErrorCode.EPISODE_LIVE),
@@ -218,7 +238,7 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError | RunsFullError):
+    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError):
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})

@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from ecom_rlve.envs.curriculum import Key as FrontierKey
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.episode.reward import FINISHED
+from ecom_rlve.run_models import FrontierState
 
 _LAG_EVERY_S = 0.05
 # A border lies at 50 ms, below which 99 of 100 should be.
@@ -33,8 +33,8 @@ _ENDED_BY_CLIENT, _INFRA_ERROR, _DROPPED = "finished", "infra_error", "dropped"
 """Why episodes end, beside the terminations of a result: the client finished it; a fault of ours ended it; it was
 deleted, expired, or left by its socket."""
 
-Frontiers = Callable[[Collection[str]], Iterable[tuple[str, FrontierKey, int]]]
-"""Returns run, environment with style and format, and frontier, for those of the named runs that there are."""
+Frontiers = Callable[[Collection[str]], Iterable[tuple[str, FrontierState]]]
+"""Returns run and frontier, for those of the named runs that there are."""
 
 
 class Tally:
@@ -105,16 +105,20 @@ class EpisodeFigures:
 class _FrontierGauge(Collector):
     """Reads the frontiers whenever the figures are read."""
 
-    def __init__(self, read: Callable[[], Iterable[tuple[str, FrontierKey, int]]]) -> None:
+    def __init__(self, read: Callable[[], Iterable[tuple[str, FrontierState]]]) -> None:
         self._read = read
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the gauge with the frontiers as they are now."""
+        """Yield the gauges with the frontiers as they are now."""
         names = ("env", "run", "style", "format")
-        family = GaugeMetricFamily("ecom_rlve_frontier", "Highest difficulty that the curriculum draws", labels=names)
-        for run_id, (env_id, style, format), level in self._read():
-            family.add_metric((env_id, run_id, style, format), level)
-        yield family
+        levels = GaugeMetricFamily("ecom_rlve_frontier", "Highest difficulty that the curriculum draws", labels=names)
+        waiting = "Seeds at the frontier that wait for the next gate"
+        ready = GaugeMetricFamily("ecom_rlve_ready_seeds", waiting, labels=names)
+        for run_id, frontier in self._read():
+            labels = (frontier.env_id, run_id, frontier.style, frontier.format)
+            levels.add_metric(labels, frontier.level)
+            ready.add_metric(labels, frontier.ready_seeds)
+        yield from (levels, ready)
 
 
 def _ending(episode: Episode) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
-from ecom_rlve.models import LiveEpisode
+from ecom_rlve.run_models import LiveEpisode
 from ecom_rlve.server.sessions import Record, Sessions
 
 _LIST = TypeAdapter(list[LiveEpisode])

@@ -12,12 +12,15 @@ import asyncio
 import secrets
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from fractions import Fraction
 from typing import Any
 from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
 import ecom_rlve
+from ecom_rlve.envs.curriculum.ledger import Outcome
 from ecom_rlve.envs.customer.model.errors import VoiceError
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Voice
@@ -29,7 +32,7 @@ from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_group, metadata_with_acts
+from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_run, metadata_with_acts
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
     EpisodeLiveError,
@@ -40,9 +43,11 @@ from ecom_rlve.server.errors import (
 from ecom_rlve.server.execution import Execution, InPlace, Pooled
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.openings import Openings
-from ecom_rlve.server.runs import Runs
+from ecom_rlve.server.runs.runs import Assignment, Runs
 from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
 from ecom_rlve.server.settings import Settings
+from ecom_rlve.server.store.database import Database
+from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.voices import speaking, told_of
 
 _GONE = "the episode was deleted or replaced meanwhile"
@@ -69,6 +74,7 @@ class Service:
             self._execution = Pooled(settings.pool_threads)
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
+        self.database = Database(settings.store_path)
         self.metrics = Metrics(
             lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
         )
@@ -80,11 +86,12 @@ class Service:
         ahead = settings.openings_ahead if self._is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
-        self.runs = Runs(shop, now, self._openings.deal, self.sessions.live_runs)
+        self.runs = Runs(shop, self.database, self._openings.deal)
 
     def close(self) -> None:
-        """Let the threads go; no call may follow."""
+        """Let the threads and the store go; no call may follow."""
         self._execution.close()
+        self.database.close()
 
     async def aclose(self) -> None:
         """Let go of everything; no call may follow."""
@@ -213,28 +220,34 @@ class Service:
         episode_id = request.episode_id or secrets.token_hex(16)
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
-            group = assignment.group
             try:
                 include = tuple(request.include)
                 record = await self._execution.run(self._built, assignment.spec, episode_id, include)
                 await self._word_opening(record)
-                if group is not None and request.group_id is not None:
-                    record.metadata = metadata_in_group(record.metadata, request.group_id, group.members + 1)
-                body = self._encoded(record)
-            except BaseException:
-                if group is not None:
-                    self.runs.give_back(request, group)
-                raise
-            if group is not None:
-                self.runs.join(group)
-            record.counts_for = None if self.settings.disclose_acts else assignment.run_id
-            record.run_id = request.run_id
-            record.tally = self.metrics.episodes.tally(record.env_id, request.run_id)
-            record.tally.begin()
+                body = self._begun(record, assignment, connection)
+            finally:
+                self.runs.release(assignment)
             if request.request_id is not None:
                 record.reset_id = request.request_id
                 record.reset_answer = StoredAnswer(digest, body)
             self.sessions.add(record, connection)
+        return body
+
+    def _begun(self, record: Record, assignment: Assignment, connection: Connection | None) -> str:
+        """Begin an episode for its run, and end the one that it replaces, at once or not at all; return the answer."""
+        replaced = None if connection is None else connection.record
+        run_id = assignment.run.name
+        with self.runs.transaction():
+            if replaced is not None:
+                self._report_end(replaced)
+            begun = self.runs.begin(assignment, record.episode_id, discloses_acts=self.settings.disclose_acts)
+            record.metadata = metadata_in_run(record.metadata, run_id, assignment.group_id, begun)
+            body = self._encoded(record)
+        if replaced is not None:
+            replaced.entry = None
+        record.entry, record.run_id = begun.entry, run_id
+        record.tally = self.metrics.episodes.tally(record.env_id, run_id)
+        record.tally.begin()
         return body
 
     async def _prepare(self, spec: EpisodeSpec) -> None:
@@ -250,20 +263,32 @@ class Service:
         if spoken:
             record.episode.reword(spoken)
 
+    def disconnect(self, connection: Connection) -> None:
+        """Free a socket's place and drop its live episode; see :meth:`Sessions.disconnect`."""
+        with suppress(StoreUnavailableError):
+            self.sessions.disconnect(connection)
+
+    def _count_if_over(self, record: Record) -> None:
+        if record.episode.done and not record.gone:
+            self._count_end(record)
+
     def _count_end(self, record: Record) -> None:
-        """Count an episode that ended or was dropped, once: the figures do, and the run if a step was taken."""
+        """Count an episode that ended or is dropped, once: its run does, and the figures do."""
+        self._report_end(record)
+        record.entry = None
         if record.tally is not None:
             record.tally.end(record.episode)
             record.tally = None
-        run_id = record.counts_for
-        if run_id is not None and record.episode.log.taken:
-            record.counts_for = None
-            self.runs.count(run_id, record.episode)
+
+    def _report_end(self, record: Record) -> None:
+        """Tell the run's curriculum how an episode ended, if it waits for it."""
+        if record.entry is not None:
+            self.runs.end(record.entry, outcome_of(record.episode))
 
     async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
         """Take a step through its four stages; return the answer."""
         understood, failure = NOTHING_UNDERSTOOD, None
-        taken = len(record.episode.log.steps)
+        taken, tally = len(record.episode.log.steps), record.tally
         if self._is_worded:
             understood, failure = await self._understood(record, action)
         try:
@@ -276,6 +301,7 @@ class Service:
             if failure is not None:
                 self._abort(record, failure)
             body = self._encoded(record)
+            self._count_if_over(record)
         except EnvsError:
             raise
         except BaseException:
@@ -284,10 +310,9 @@ class Service:
             raise
         if record.gone:
             raise UnknownEpisodeError(_GONE)
-        if record.tally is not None and action is not FINISH:
-            record.tally.count_step()
+        if tally is not None and action is not FINISH:
+            tally.count_step()
         if record.episode.done:
-            self._count_end(record)
             self.sessions.ended(record)
         return body
 
@@ -315,7 +340,6 @@ class Service:
 
     def _abort(self, record: Record, failure: VoiceError) -> None:
         """End an episode, for nobody's fault in it, after the step just applied."""
-        record.counts_for = None
         self.metrics.count_infra_error()
         record.episode.abort(told_of(failure))
 
@@ -344,6 +368,13 @@ class Service:
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def outcome_of(episode: Episode) -> Outcome | None:
+    """Return what an episode that ended or is dropped says about the policy; None if it says nothing."""
+    if not episode.log.taken or (episode.done and episode.result is None):
+        return None
+    return "left" if episode.result is None else Fraction(episode.result.correct_share)
 
 
 def schemas() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
 from ecom_rlve.server.metrics import Tally
+from ecom_rlve.server.runs.runs import Entry
 
 
 class StoredAnswer(NamedTuple):
@@ -31,7 +32,7 @@ class Record:
     __slots__ = (
         "answers",
         "build",
-        "counts_for",
+        "entry",
         "env_id",
         "episode",
         "episode_id",
@@ -57,8 +58,8 @@ class Record:
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
         self.answers: dict[str, StoredAnswer] = {}
-        self.counts_for: str | None = None
-        """The run that has yet to count the episode; None if none has to, or it is done."""
+        self.entry: Entry | None = None
+        """What its run's curriculum waits for; None if it does not, or has got it."""
         self.run_id: str | None = None
         """The run whose episode this is, whether it counts or not."""
         self.tally: Tally | None = None
@@ -96,7 +97,9 @@ class Sessions:
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
     ) -> None:
-        """``now`` is a monotonic clock in seconds; ``on_gone`` is called with each episode that is dropped."""
+        """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
+        raises, the episode stays.
+        """
         self._on_gone = on_gone
         self._max_sessions = max_sessions
         self._max_ended = max_ended
@@ -131,9 +134,17 @@ class Sessions:
         return connection
 
     def disconnect(self, connection: Connection) -> None:
-        """Free a socket's place. Its live episode is dropped; an ended one stays readable."""
+        """Free a socket's place. Its live episode is dropped; an ended one stays readable.
+
+        A live one that cannot be dropped now expires like one over HTTP.
+        """
         self._connections.discard(connection)
-        self._release(connection)
+        record, connection.record = connection.record, None
+        if record is None:
+            return
+        record.owner, record.used_at = None, self._now()
+        if not record.episode.done:
+            self.delete(record)
 
     @contextmanager
     def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
@@ -218,8 +229,8 @@ class Sessions:
 
     def delete(self, record: Record) -> None:
         """Forget an episode at once."""
-        record.gone = True
         self._on_gone(record)
+        record.gone = True
         if record.owner is not None:
             record.owner.record = None
             record.owner = None
@@ -233,11 +244,6 @@ class Sessions:
         """Return the live episodes of a run, oldest first."""
         self.reap()
         return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
-
-    def live_runs(self) -> set[str | None]:
-        """Return the runs that have live episodes."""
-        self.reap()
-        return {record.run_id for record in self._records.values() if not record.episode.done}
 
     def reap(self) -> int:
         """Forget every expired episode; return how many."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -29,6 +30,10 @@ class Settings(BaseSettings):
     """Where the products come from: the folder of a built catalog, or a source such as ``synthetic:10000:0``."""
     cache_dir: Path | None = None
     """Folder where the search index is kept between starts; None = it is built anew at each start."""
+
+    store: Path | Literal["memory"] | None = None
+    """File that runs, frontiers, groups and counted episodes are kept in; ``memory`` = they end with the server; None =
+    ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``."""
 
     max_sessions: int = Field(default=1024, ge=1)
     """Places: one per socket and one per live HTTP episode."""
@@ -113,6 +118,16 @@ class Settings(BaseSettings):
         if self.simulator == "model" and self.model_url is None and not self.is_replayed:
             raise ValueError("simulator model needs model_url, the address of an OpenAI-compatible server")
         return self
+
+    @property
+    def store_path(self) -> Path | None:
+        """The file of the store; None keeps everything in memory."""
+        if self.store is not None:
+            return None if self.store == "memory" else Path(self.store)
+        home = os.environ.get("XDG_STATE_HOME", "")
+        # The standard for that variable says that a relative path counts as absent.
+        folder = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
+        return folder / "ecom-rlve" / "store.sqlite3"
 
     @property
     def is_replayed(self) -> bool:

@@ -8,6 +8,7 @@ The server's modules are imported when a test asks for one, so that the client's
 from __future__ import annotations
 
 import asyncio
+import os
 import selectors
 import socket
 import threading
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from ecom_rlve.envs.world.shop import Shop
 
+
+# Servers of tests keep nothing, also those in processes of their own.
+os.environ["ECOM_RLVE_STORE"] = "memory"
 
 # How long an example takes, and how fast examples are made, is the machine's affair: no deadline, no check of speed.
 _ANY_SPEED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -30,13 +30,16 @@ from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import (
+    DEFAULT_PROFILE,
     EVERYTHING,
+    MAX_OBSERVATION_BYTES,
     EpisodeMetadata,
     EpisodeResult,
     EpisodeState,
     Format,
     FormatFault,
     Observation,
+    RewardProfile,
     Split,
     Style,
     Termination,
@@ -58,6 +61,25 @@ class EpisodeSpec:
     """Overrides of single axes, by name."""
     format: Format = "strict"
     """How raw text is read; nothing else depends on it."""
+    reward_profile: RewardProfile = DEFAULT_PROFILE
+    """The weights of the reward's parts; only the total depends on them."""
+    observation_bytes: int = MAX_OBSERVATION_BYTES
+    """Greatest size of an observation."""
+
+    @classmethod
+    def of(cls, metadata: EpisodeMetadata) -> EpisodeSpec:
+        """Return the spec of the episode that has this metadata."""
+        return cls(
+            metadata.env_id,
+            metadata.difficulty,
+            metadata.seed,
+            metadata.split,
+            metadata.style,
+            tuple(sorted(metadata.axes.items())),
+            metadata.format,
+            metadata.reward_profile,
+            metadata.observation_bytes,
+        )
 
 
 class Episode:
@@ -150,6 +172,8 @@ class Episode:
             catalog=self._shop.catalog.fingerprint,
             bank=self._shop.bank.fingerprint,
             simulator=self._simulator,
+            reward_profile=spec.reward_profile,
+            observation_bytes=spec.observation_bytes,
         )
 
     @property
@@ -183,7 +207,8 @@ class Episode:
             raise ValueError(f"the customer said {len(self._told)} things, not {len(spoken)}")
         self._told = [told._replace(text=each.text) for told, each in zip(self._told, spoken, strict=True)]
         words = "\n".join(each.text for each in spoken)
-        return self.log.amend(fitted(self.log.latest.model_copy(update={"user_message": words})), tuple(spoken))
+        reworded = fitted(self.log.latest.model_copy(update={"user_message": words}), self.spec.observation_bytes)
+        return self.log.amend(reworded, tuple(spoken))
 
     def abort(self, reason: str) -> Observation:
         """End the episode after its latest step because the server failed: no reward, no result."""
@@ -373,7 +398,17 @@ class Episode:
         verdict = episode_verdict(self.conversation)
         turns = Turns(self.turns, self.customer_caused, self.t_max, is_cut_short=reason == FINISHED)
         spec = self.spec
-        result = compose(verdict, turns, self.world.shown_ids(), termination, spec.style, spec.format, reason)
+        result = compose(
+            verdict,
+            turns,
+            self.world.shown_ids(),
+            termination,
+            spec.style,
+            spec.format,
+            reason,
+            profile=spec.reward_profile,
+        )
+        result.observation_bytes = spec.observation_bytes
         self.result = result
         result.tool_errors = self.log.tool_errors(results)
         if self._reveal_goal:
@@ -395,5 +430,6 @@ class Episode:
                 done=self.done,
                 reward=reward,
                 **fields,
-            )
+            ),
+            self.spec.observation_bytes,
         )

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from pydantic_core import to_json
 
-from ecom_rlve.models import Observation, ToolResult
+from ecom_rlve.models import MAX_OBSERVATION_BYTES, Observation, ToolResult
 
-MAX_BYTES = 32_000
-"""Greatest size of an observation as JSON (SPEC §2.4)."""
 _CARD_LISTS = ("results", "lines", "orders")
 _SURELY_FITS = 40
+"""So few cards are within the greatest limit, whatever stands around them."""
 
 
-def fitted(observation: Observation) -> Observation:
-    """Return the observation, whole product cards dropped from the end as far as its size demands."""
-    if sum(map(_cards, observation.tool_results)) < _SURELY_FITS:
+def fitted(observation: Observation, limit: int = MAX_OBSERVATION_BYTES) -> Observation:
+    """Return the observation, whole product cards dropped from the end until it has at most ``limit`` bytes."""
+    if limit == MAX_OBSERVATION_BYTES and sum(map(_cards, observation.tool_results)) < _SURELY_FITS:
         return observation
     size = len(observation.model_dump_json(exclude_unset=True).encode())
     dropped = 0
     for result in reversed(observation.tool_results):
         for name in _CARD_LISTS:
             cards = (result.result or {}).get(name)
-            while isinstance(cards, list) and cards and size > MAX_BYTES - 100:
+            while isinstance(cards, list) and cards and size > limit - 100:
                 size -= len(to_json(cards.pop()))
                 dropped += 1
     if dropped:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ecom_rlve.envs.goal import Verdict
-from ecom_rlve.models import EpisodeResult, Format, Style, Termination
+from ecom_rlve.models import DEFAULT_PROFILE, EpisodeResult, Format, RewardProfile, Style, Termination
 
 FINISHED = "the client finished the episode"
 """``reason`` in the result of an episode that a client ended before its time."""
-_TASK, _EFFICIENCY, _HALLUCINATION = Fraction(75, 100), Fraction(15, 100), Fraction(10, 100)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,12 @@ def hallucination(output_ids: Collection[str], shown_ids: Collection[str]) -> Fr
     return -Fraction(len(distinct.difference(shown_ids)), len(distinct))
 
 
+@lru_cache(maxsize=256)
+def weights_of(profile: RewardProfile) -> tuple[Fraction, Fraction, Fraction]:
+    """Return the weights of task, efficiency and hallucination as the decimals that were written."""
+    return Fraction(str(profile.task)), Fraction(str(profile.eff)), Fraction(str(profile.hall))
+
+
 def compose(
     verdict: Verdict,
     turns: Turns,
@@ -56,8 +62,9 @@ def compose(
     style: Style,
     format: Format = "strict",
     reason: str | None = None,
+    profile: RewardProfile = DEFAULT_PROFILE,
 ) -> EpisodeResult:
-    """Return the result of an episode.
+    """Return the result of an episode; ``profile`` weighs the parts of its total.
 
     ``verdict`` is the verifier's finding on the state at the end. A format failure scores -1, whatever was done.
     ``reason`` says why the format was broken, or that the client finished the episode.
@@ -69,7 +76,8 @@ def compose(
         r_eff = Fraction(-1)
     elif not correct:
         r_eff = min(r_eff, Fraction(0))
-    total = _TASK * verdict.r_task + _EFFICIENCY * r_eff + _HALLUCINATION * r_hall
+    task, eff, hall = weights_of(profile)
+    total = task * verdict.r_task + eff * r_eff + hall * r_hall
     if termination is Termination.FORMAT_FAILURE:
         total = Fraction(-1)
     return EpisodeResult(
@@ -84,5 +92,6 @@ def compose(
         effective_turns=turns.effective,
         style=style,
         format=format,
+        reward_profile=profile,
         **({} if reason is None else {"reason": reason}),
     )

@@ -46,9 +46,7 @@ class Trace:
     @property
     def spec(self) -> EpisodeSpec:
         """What determines the episode, given catalog and version of :attr:`metadata`."""
-        meta = self.metadata
-        axes = tuple(sorted(meta.axes.items()))
-        return EpisodeSpec(meta.env_id, meta.difficulty, meta.seed, meta.split, meta.style, axes, meta.format)
+        return EpisodeSpec.of(self.metadata)
 
     @property
     def result(self) -> EpisodeResult | None:

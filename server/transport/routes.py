@@ -28,18 +28,32 @@ from ecom_rlve.models import (
     EpisodeState,
     ErrorResponse,
     FinishRequest,
-    LiveEpisode,
     ResetRequest,
     StepRequest,
     StepResponse,
+)
+from ecom_rlve.run_models import (
+    ForkRequest,
+    ImportRequest,
+    LiveEpisode,
+    Report,
+    ReportAnswer,
+    RunExport,
+    RunSettings,
+    RunState,
+    Sample,
+    SampleRequest,
 )
 from ecom_rlve.server.errors import BadRequestError, translate
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json, read_body
+from ecom_rlve.server.transport.run_routes import RunRoutes
 
 Handler = Callable[[Request], Awaitable[Response]]
+_NEEDED = {"StepRequest", "ImportRequest", "ForkRequest", "Report"}
+"""Bodies that may not be empty."""
 # As long as OpenEnv lets an episode's id be.
 _MAX_ID = 255
 _ENV = {"name": "env", "in": "path", "required": True, "schema": {"type": "string"}}
@@ -68,6 +82,7 @@ class Routes:
         what = "End an episode early"
         _add(router, "POST", finish, self.finish, what, StepResponse, [path_id], body="FinishRequest")
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
+        self._mount_runs(router)
         _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
         _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
         return router
@@ -82,6 +97,24 @@ class Routes:
         _add(router, "GET", f"{prefix}/metadata", self.metadata, "What this server is", anything, env)
         _add(router, "GET", f"{prefix}/schema", self.schema, "JSON schemas of what travels", anything, env)
         _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: tools/list", anything, env)
+
+    def _mount_runs(self, router: APIRouter) -> None:
+        runs = RunRoutes(self._service)
+        of_run = [
+            {"name": "run_id", "in": "path", "required": True, "schema": {"type": "string", "maxLength": _MAX_ID}}
+        ]
+        _add(router, "POST", "/episodes/sample", runs.sample, "Draw episodes of a run", Sample, body="SampleRequest")
+        path = "/curriculum/{run_id:path}"
+        _add(router, "GET", f"{path}/export", runs.export, "A run's curriculum as data", RunExport, of_run)
+        merge = "Merge exported curricula into a run"
+        _add(router, "POST", f"{path}/import", runs.import_, merge, RunState, of_run, body="ImportRequest")
+        fork = "Go on with a run's frontiers as a new run"
+        _add(router, "POST", f"{path}/fork", runs.fork, fork, RunState, of_run, body="ForkRequest")
+        count = "Count episodes that were played elsewhere"
+        _add(router, "POST", f"{path}/report", runs.report, count, ReportAnswer, of_run, body="Report")
+        _add(router, "GET", path, runs.read, "A run and its frontiers", RunState, of_run)
+        _add(router, "PUT", path, runs.put, "Set or make a run", RunState, of_run, body="RunSettings")
+        _add(router, "DELETE", path, runs.delete, "Forget a run", None, of_run, 204)
 
     async def reset(self, request: Request) -> Response:
         """Start an episode; the body may be empty."""
@@ -181,7 +214,9 @@ def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str |
 
 def components() -> dict[str, Any]:
     """Return the OpenAPI schemas of the request bodies, which FastAPI cannot know: no handler declares a body."""
-    pairs: list[Any] = [(model, "validation") for model in (ResetRequest, StepRequest, FinishRequest, Action)]
+    of_runs = (RunSettings, ImportRequest, ForkRequest, Report, SampleRequest)
+    models = (ResetRequest, StepRequest, FinishRequest, Action, *of_runs)
+    pairs: list[Any] = [(model, "validation") for model in models]
     _, schema = models_json_schema(pairs, ref_template="#/components/schemas/{model}")
     found: dict[str, Any] = schema["$defs"]
     found["StepRequest"]["properties"]["action"] = {"$ref": "#/components/schemas/Action"}
@@ -235,7 +270,7 @@ def _add(
     extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
     if body is not None:
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
-        extra["requestBody"] = {"content": content, "required": body == "StepRequest"}
+        extra["requestBody"] = {"content": content, "required": body in _NEEDED}
     responses: dict[int | str, dict[str, Any]] = {"4XX": {"model": ErrorResponse}, "5XX": {"model": ErrorResponse}}
     if answer is not None:
         responses[status] = {"model": answer}

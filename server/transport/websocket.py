@@ -31,6 +31,7 @@ from ecom_rlve.server.sessions import Connection, Record
 from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
+from ecom_rlve.server.transport.run_routes import RunRoutes
 
 REFUSAL_WAIT_S = 5.0
 """Seconds that a refused socket stays open, so that clients that write first can read why."""
@@ -55,7 +56,7 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     except WebSocketDisconnect:
         pass
     finally:
-        service.sessions.disconnect(connection)
+        service.disconnect(connection)
 
 
 async def _refuse(websocket: WebSocket, frame: str, code: int) -> None:
@@ -80,12 +81,14 @@ class _Conversation:
         self._connection = connection
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._runs = RunRoutes(service).answers()
         self._answers = {
             "step": self._step,
             "reset": self._reset,
             "finish": self._finish,
             "state": self._state,
             "mcp": self._mcp,
+            **dict.fromkeys(self._runs, self._of_runs),
         }
 
     async def run(self) -> None:
@@ -119,9 +122,9 @@ class _Conversation:
             return None
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
-            raise UnknownFrameError("type: one of reset, step, finish, state, mcp, close is wanted")
+            raise UnknownFrameError(f"type: one of {', '.join(self._answers)}, close is wanted")
         if answer is None or len(frame) > 2 or (len(frame) == 2 and ("data" not in frame or kind == "state")):
-            raise BadRequestError(f"{kind}: only 'type' and, for reset, step, finish and mcp, 'data' are known")
+            raise BadRequestError(f"{kind}: only 'type' and, except for state and close, 'data' are known")
         return await answer(frame)
 
     async def _step(self, frame: dict[str, Any]) -> str:
@@ -147,6 +150,10 @@ class _Conversation:
 
     async def _mcp(self, frame: dict[str, Any]) -> str:
         return json.dumps({"type": "mcp", "data": mcp.answer(frame.get("data"), self._env)})
+
+    async def _of_runs(self, frame: dict[str, Any]) -> str:
+        kind = frame["type"]
+        return f'{{"type":"{kind}","data":{self._runs[kind](_data(frame) if "data" in frame else {})}}}'
 
     def _held(self) -> Record:
         record = self._connection.record

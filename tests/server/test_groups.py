@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from ecom_rlve.envs.curriculum.ledger import Frontier
 from ecom_rlve.models import ResetRequest
-from ecom_rlve.server import runs
+from ecom_rlve.server.runs import runs
+from ecom_rlve.server.store.ledger import StoredLedger
 
 HOUR = 3600.0
 
@@ -89,10 +91,9 @@ def test_any_name_of_a_group_comes_back(client: Any, group_id: str) -> None:
 
 def test_the_difficulty_of_a_group_stays_while_its_run_climbs(client: Any) -> None:
     first = reset(client, group_id="g", run_id="r")
-    curriculum = client.service.runs.curriculum("r")
-    for level in range(8):
-        for seed in range(32):
-            curriculum.count("CART", "turn", "strict", level, seed, 1, 20)
+    StoredLedger(client.service.database, client.service.runs.known("r").id).put_frontier(
+        ("CART", "turn", "strict"), Frontier(8)
+    )
     assert {reset(client, run_id="r")["metadata"]["difficulty"] for _ in range(30)} == {5, 6, 7, 8}
     assert {spec(reset(client, group_id="g", run_id="r")) for _ in range(8)} == {spec(first)}
 
@@ -106,13 +107,14 @@ def test_the_seed_is_a_keyed_hash_of_run_and_group(api: Callable[..., Any]) -> N
     assert reset(other, run_id="r", group_id="g")["metadata"]["seed"] != seeds[0]
     # The run's other settings are no part of it.
     assert reset(one, run_id="q", group_id="h", env_id="STATUS", style="tool")["metadata"]["seed"] == (
-        one.service.runs.group_seed("q", "h")
+        one.service.runs.group_seed(one.service.runs.known("q"), "h")
     )
     assert 0 <= seeds[0] < 2**53
 
 
 def test_seeds_of_groups_are_spread_over_all_that_a_client_can_send(client: Any) -> None:
-    seeds = [client.service.runs.group_seed("r", f"g{number}") for number in range(400)]
+    run = client.service.runs.opened("r")
+    seeds = [client.service.runs.group_seed(run, f"g{number}") for number in range(400)]
     assert len(set(seeds)) == 400
     assert 0 <= min(seeds) < 2**53 / 20
     assert 2**53 * 19 / 20 < max(seeds) < 2**53
@@ -165,11 +167,14 @@ def test_a_group_whose_first_reset_fails_is_not_begun(client: Any) -> None:
 def test_a_failure_beside_others_on_their_way_does_not_end_the_group(client: Any) -> None:
     kept, asked = client.service.runs, ResetRequest(env_id="CART", group_id="g")
     failing, other = (kept.resolve(asked, None) for _ in range(2))
-    kept.give_back(asked, failing.group)
-    assert kept.resolve(asked, None).group is other.group
-    kept.join(other.group)
-    kept.give_back(asked, other.group)
-    assert kept.resolve(asked, None).group is other.group
+    kept.release(failing)
+    third = kept.resolve(asked, None)
+    assert third.spec == other.spec
+    with kept.transaction():
+        assert kept.begin(other, "e", discloses_acts=False).member == 1
+    kept.release(other)
+    kept.release(third)
+    assert kept.resolve(asked, None).spec == other.spec
 
 
 def test_groups_that_were_not_begun_take_no_room(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,67 +184,34 @@ def test_groups_that_were_not_begun_take_no_room(client: Any, monkeypatch: pytes
         assert refused(client, **body) == (422, "VALIDATION_ERROR")
     assert reset(client, group_id="g")["metadata"]["group_member"] == 1
     assert refused(client, group_id="h") == (503, "CAPACITY_REACHED")
+    answer = client.call("POST", "/episodes/sample", json={"env_id": "CART"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (503, "CAPACITY_REACHED")
+    assert reset(client, group_id="g")["metadata"]["group_member"] == 2
+    assert reset(client, run_id="another", group_id="h")["metadata"]["group_member"] == 1
 
 
-def test_only_runs_that_nobody_uses_are_forgotten_and_whole(
-    client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runs, "MOST_GROUPS", 3)
-    first = [reset(client, run_id=run, group_id=group) for run, group in (("a", "1"), ("a", "2"), ("b", "1"))]
-    assert refused(client, run_id="b", group_id="2") == (503, "CAPACITY_REACHED")
-    assert spec(reset(client, run_id="a", group_id="1")) == spec(first[0])
-    clock.seconds += HOUR / 2
-    assert spec(reset(client, run_id="b", group_id="1")) == spec(first[2])
-    clock.seconds += HOUR / 2 + 1
-    # Run a has been idle for more than an hour: it goes with both groups. Run b stays.
-    for group in ("2", "3"):
-        reset(client, run_id="b", group_id=group)
-    assert spec(reset(client, run_id="b", group_id="1")) == spec(first[2])
-    assert refused(client, run_id="a", group_id="1") == (503, "CAPACITY_REACHED")
-    assert refused(client, run_id="b", group_id="4") == (503, "CAPACITY_REACHED")
-    assert reset(client, run_id="a")["metadata"]["seed"] >= 0
-
-
-def test_a_run_that_is_played_on_a_socket_is_never_forgotten(
-    client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runs, "MOST_GROUPS", 1)
-    connection = client.service.sessions.connect()
-    asked = ResetRequest(env_id="CART", run_id="a", group_id="1")
-    client._runner.run(client.service.reset(asked, connection))
-    clock.seconds += 10 * HOUR
-    assert refused(client, run_id="b", group_id="1") == (503, "CAPACITY_REACHED")
-    client.service.sessions.disconnect(connection)
-    assert reset(client, run_id="b", group_id="1")["metadata"]["group_member"] == 1
-
-
-def test_there_is_a_most_of_runs_too(client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_run_is_forgotten_to_make_room_for_another(client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runs, "MOST_RUNS", 2)
-    for run in ("a", "b", "a"):
-        reset(client, run_id=run)
+    first = reset(client, run_id="a", group_id="g")
+    reset(client, run_id="b")
+    clock.seconds += 1000 * HOUR
     answer = client.call("POST", "/reset", json={"env_id": "CART", "run_id": "c"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (503, "CAPACITY_REACHED")
     assert answer.headers["Retry-After"]
-    clock.seconds += HOUR + 1
-    reset(client, run_id="a")
-    reset(client, run_id="c")
-    assert refused(client, run_id="b") == (503, "CAPACITY_REACHED")
+    assert "DELETE /curriculum/" in answer.json()["error"]["message"]
+    assert spec(reset(client, run_id="a", group_id="g")) == spec(first)
+    assert client.call("DELETE", "/curriculum/b").status_code == 204
+    assert reset(client, run_id="c")["metadata"]["counts"]
 
 
-def test_the_end_of_a_forgotten_runs_episode_is_counted_by_nobody(
-    client: Any, clock: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(runs, "MOST_RUNS", 1)
+def test_the_end_of_a_deleted_runs_episode_is_counted_by_nobody(client: Any) -> None:
     late = reset(client, run_id="a")
-    record = client.service.sessions.get(late["observation"]["episode_id"])
-    client.step(record.episode_id, {})
-    client.service.sessions.delete(record)
-    clock.seconds += HOUR + 1
-    reset(client, run_id="b")
-    client.service.runs.count("a", record.episode)
-    assert {run for run, *_ in client.service.runs.frontiers(["a", "b"])} == {"b"}
+    assert client.call("DELETE", "/curriculum/a").status_code == 204
+    reset(client, run_id="a")
+    end(client, late)
+    assert client.call("GET", "/curriculum/a").json()["counted"] == 0
 
 
 def test_the_limits_are_those_that_the_protocol_names() -> None:
     page = (Path(__file__).parents[2] / "docs" / "protocol.md").read_text()
-    assert f"at most {runs.MOST_RUNS:,} runs with at most {runs.MOST_GROUPS:,} groups" in page
+    assert f"at most {runs.MOST_RUNS:,} runs with at most {runs.MOST_GROUPS:,} groups each" in page

@@ -10,9 +10,13 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from ecom_rlve.models import DomainCode, FormatFault, ResetRequest, Termination
+from ecom_rlve.run_models import FrontierState
 from ecom_rlve.server import metrics
 from ecom_rlve.server.metrics import Metrics
 
+AT_ONE = FrontierState(
+    env_id="CART", style="turn", format="strict", level=1, passes=0, ready_seeds=0, live_seeds=0, mean=None
+)
 DONE = {"answer": {"done": True}}
 UNKNOWN = {"tool_calls": [{"name": "catalog_get_variants", "args": {"product_id": "nothing"}}]}
 ASK = {"name": "ask_user", "args": {"question": "Why?"}}
@@ -154,11 +158,16 @@ def test_tool_errors_stand_in_every_result(http: Any, last: Any) -> None:
 def test_frontiers_are_told_by_environment_run_style_and_format(http: Any) -> None:
     begin(http, "a")
     begin(http, "b", style="tool", format="lenient")
-    curriculum = http.service.runs.curriculum("a")
-    for seed in range(32):
-        curriculum.count("CART", "turn", "strict", 0, seed, 1, 20)
+    drawn = http.call("POST", "/episodes/sample", json={"run_id": "a", "env_id": "CART", "n": 66}).json()["episodes"]
+    reported = [{**each, "episode_id": "e", "correct_share": 1} for each in drawn]
+    assert http.call("POST", "/curriculum/a/report", json={"episodes": reported[:64]}).json()["counted"] == 64
     told = {"CART strict a turn": 1, "CART lenient b tool": 0}
     assert figures(http, "ecom_rlve_frontier") == told
+    assert figures(http, "ecom_rlve_ready_seeds") == dict.fromkeys(told, 0)
+    drawn = http.call("POST", "/episodes/sample", json={"run_id": "a", "env_id": "CART", "n": 60}).json()["episodes"]
+    hard = [{**each, "episode_id": "e", "correct_share": 1} for each in drawn if each["difficulty"] == 1]
+    http.call("POST", "/curriculum/a/report", json={"episodes": hard[:5]})
+    assert figures(http, "ecom_rlve_ready_seeds")["CART strict a turn"] == 5
 
 
 def test_runs_beyond_the_first_are_told_together(http: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,7 +182,7 @@ def test_runs_beyond_the_first_are_told_together(http: Any, monkeypatch: pytest.
 
 
 def test_any_number_of_runs_makes_a_bounded_number_of_series() -> None:
-    told = Metrics(lambda: 0, lambda: 0, lambda runs: [(run, ("CART", "turn", "strict"), 1) for run in runs])
+    told = Metrics(lambda: 0, lambda: 0, lambda runs: [(run, AT_ONE) for run in runs])
     for number in range(5000):
         tally = told.episodes.tally("CART", f'"run"\n{number}')
         tally.begin()

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from ecom_rlve.envs.curriculum import Curriculum, CurriculumParameters
 from ecom_rlve.envs.registry import collection_members
 
 
@@ -31,9 +29,28 @@ def end(client: Any, answer: dict[str, Any]) -> None:
     assert client.step(answer["observation"]["episode_id"], {"answer": {"done": True}}).json()["done"]
 
 
-def curriculum(client: Any, run_id: str = "default") -> Curriculum:
-    found: Curriculum = client.service.runs.curriculum(run_id)
+def run(client: Any, run_id: str = "default") -> Any:
+    return client.call("GET", f"/curriculum/{run_id}").json()
+
+
+def frontier(client: Any, run_id: str = "default", env_id: str = "CART") -> Any:
+    (found,) = [each for each in run(client, run_id)["frontiers"] if each["env_id"] == env_id]
     return found
+
+
+def climb(client: Any, run_id: str, level: int, env_id: str = "CART") -> None:
+    """Raise a run's frontier by reports of episodes that are all correct."""
+    client.call("PUT", f"/curriculum/{run_id}", json={"parameters": {"tau_num": 1, "passes": 1}})
+    for at in range(level):
+        while True:
+            body = {"run_id": run_id, "env_id": env_id, "n": 8}
+            drawn = client.call("POST", "/episodes/sample", json=body).json()["episodes"]
+            hardest = [{**each, "episode_id": "e", "correct_share": 1} for each in drawn if each["difficulty"] == at]
+            if hardest:
+                break
+        answer = client.call("POST", f"/curriculum/{run_id}/report", json={"episodes": hardest[:1]}).json()
+        assert answer["counted"] == 1
+    assert frontier(client, run_id, env_id)["level"] == level
 
 
 def test_a_group_has_its_format_and_each_format_its_frontier(client: Any) -> None:
@@ -41,41 +58,110 @@ def test_a_group_has_its_format_and_each_format_its_frontier(client: Any) -> Non
     assert spec(reset(client, group_id="g")) == spec(first)
     assert spec(first)[-1] == "lenient"
     end(client, first)
-    (frontier,) = [each for each in curriculum(client).export()["frontiers"] if each["counted"]]
-    assert (frontier["env_id"], frontier["style"], frontier["format"]) == ("CART", "turn", "lenient")
+    (found,) = run(client)["frontiers"]
+    assert (found["env_id"], found["style"], found["format"]) == ("CART", "turn", "lenient")
 
 
 def test_ended_and_abandoned_episodes_count_and_untouched_ones_do_not(client: Any, clock: Any) -> None:
-    counted = curriculum(client)
     end(client, reset(client))
-    assert counted.export()["frontiers"][0]["counted"] == 1
+    assert run(client)["counted"] == 1
     left = reset(client)
     assert client.step(left["observation"]["episode_id"], {}).status_code == 200
     reset(client)
     clock.seconds += 61
     reset(client)
     client.service.sessions.reap()
-    assert counted.export()["frontiers"][0]["counted"] == 2
+    assert run(client)["counted"] == 2
+    assert (frontier(client)["ready_seeds"], frontier(client)["mean"]) == (2, 0.0)
 
 
-@pytest.mark.parametrize("fixed", [{"difficulty": 0}, {"split": "eval"}, {"axes": {"p_missing": 0.5}}])
-def test_what_the_curriculum_did_not_draw_does_not_count(client: Any, fixed: dict[str, Any]) -> None:
-    end(client, reset(client, run_id="r", **fixed))
-    frontiers = curriculum(client, "r").export()["frontiers"]
-    assert [frontier for frontier in frontiers if frontier["counted"]] == []
-    end(client, reset(client, run_id="r"))
-    assert [frontier["counted"] for frontier in curriculum(client, "r").export()["frontiers"]] == [1]
+@pytest.mark.parametrize(
+    ("fixed", "why"),
+    [
+        ({"difficulty": 0}, "not_drawn"),
+        ({"seed": 3}, "not_drawn"),
+        ({"difficulty": 1}, "not_drawn"),
+        ({"group_id": "g", "seed": 3}, "not_drawn"),
+        ({"group_id": "g", "difficulty": 0}, "not_drawn"),
+        ({"split": "eval"}, "split"),
+        ({"axes": {"p_missing": 0.5}}, "axes"),
+    ],
+)
+def test_what_the_server_did_not_draw_does_not_count_and_metadata_says_why(
+    client: Any, fixed: dict[str, Any], why: str
+) -> None:
+    answer = reset(client, run_id="r", **fixed)
+    told = answer["metadata"]
+    assert (told["run_id"], told["counts"], told["why_uncounted"]) == ("r", False, why)
+    end(client, answer)
+    assert run(client, "r")["counted"] == 0
+    counted = reset(client, run_id="r")
+    assert counted["metadata"]["counts"]
+    assert "why_uncounted" not in counted["metadata"]
+    end(client, counted)
+    assert run(client, "r")["counted"] == 1
+
+
+def test_a_drawn_seed_that_comes_back_unchanged_counts(client: Any) -> None:
+    first = reset(client, run_id="r")
+    again = {name: first["metadata"][name] for name in ("difficulty", "seed", "split", "style", "format")}
+    assert reset(client, run_id="r", **again)["metadata"]["counts"]
+    for change in ({"difficulty": 1}, {"seed": again["seed"] + 1}, {"style": "tool"}, {"format": "lenient"}):
+        told = reset(client, run_id="r", **{**again, **change})["metadata"]
+        assert (told["counts"], told["why_uncounted"]) == (False, "not_drawn")
+    assert not reset(client, run_id="other", **again)["metadata"]["counts"]
+
+
+def test_only_the_frontier_counts(client: Any) -> None:
+    climb(client, "r", 2)
+    told = [reset(client, run_id="r")["metadata"] for _ in range(30)]
+    assert {each["difficulty"] for each in told} == {0, 1, 2}
+    for each in told:
+        assert each["counts"] == (each["difficulty"] == 2)
+        assert each.get("why_uncounted") == (None if each["difficulty"] == 2 else "below_frontier")
 
 
 def test_difficulties_come_from_the_runs_window(client: Any) -> None:
-    parameters = CurriculumParameters(tau_num=1, least_seeds=1)
-    raised = curriculum(client, "high")
-    raised.parameters = parameters
-    for level in range(6):
-        raised.count("CART", "turn", "strict", level, level, Fraction(1), 20)
+    climb(client, "high", 6)
     drawn = {reset(client, run_id="high")["metadata"]["difficulty"] for _ in range(40)}
     assert drawn == {3, 4, 5, 6}
     assert reset(client)["metadata"]["difficulty"] == 0
+
+
+def test_a_group_is_judged_as_one_seed(client: Any) -> None:
+    members = [reset(client, run_id="r", group_id="g") for _ in range(4)]
+    for member in members[:3]:
+        end(client, member)
+        assert frontier(client, "r")["ready_seeds"] == 0
+    end(client, members[3])
+    assert (run(client, "r")["counted"], frontier(client, "r")["ready_seeds"]) == (4, 1)
+
+
+def test_a_whole_group_that_is_deleted_counts_for_nothing(client: Any) -> None:
+    for members in (1, 4):
+        for _ in range(members):
+            begun = reset(client, run_id="r", group_id=f"of {members}")
+            client.step(begun["observation"]["episode_id"], {})
+        client.call("DELETE", "/episodes", params={"run_id": "r"})
+        assert frontier(client, "r")["ready_seeds"] == 0
+    kept = [reset(client, run_id="r", group_id="partly") for _ in range(3)]
+    for each in kept[1:]:
+        client.step(each["observation"]["episode_id"], {})
+    end(client, kept[0])
+    client.call("DELETE", "/episodes", params={"run_id": "r"})
+    assert frontier(client, "r")["ready_seeds"] == 1
+    # The dropped group may be played again.
+    again = reset(client, run_id="r", group_id="of 4")
+    assert again["metadata"]["counts"]
+    end(client, again)
+    assert frontier(client, "r")["ready_seeds"] == 2
+
+
+def test_a_judged_seed_counts_no_more(client: Any) -> None:
+    client.call("PUT", "/curriculum/r", json={"parameters": {"tau_num": 1}})
+    end(client, reset(client, run_id="r", group_id="g"))
+    told = reset(client, run_id="r", group_id="g")["metadata"]
+    assert (told["counts"], told["why_uncounted"]) == (False, "judged")
 
 
 def test_an_environment_that_the_catalog_cannot_serve_is_not_drawn(client: Any) -> None:
@@ -100,9 +186,9 @@ def settle(client: Any, episode_id: str, *, is_right: bool) -> bool:
 
 def test_a_journey_counts_by_the_share_of_its_errands(client: Any) -> None:
     """Half of two errands right is half a success, though the episode is not correct."""
-    for seed in range(20):
-        counted = curriculum(client, f"run {seed}")
-        answer = client.reset(env_id="JOURNEY", seed=seed, run_id=f"run {seed}")
+    for seed in range(40):
+        run_id = f"run {seed}"
+        answer = client.reset(env_id="JOURNEY", run_id=run_id)
         episode_id = answer["observation"]["episode_id"]
         episode = client.service.sessions.get(episode_id).episode
         first, second = episode.scenario.intents
@@ -112,8 +198,8 @@ def test_a_journey_counts_by_the_share_of_its_errands(client: Any) -> None:
         assert settle(client, episode_id, is_right=False)
         assert episode.result.correct_share == 0.5
         assert not episode.result.is_correct
-        (frontier,) = [each for each in counted.export()["frontiers"] if each["counted"]]
-        assert (frontier["env_id"], frontier["correct"], frontier["counted"]) == ("JOURNEY", "1/2", 1)
+        told = frontier(client, run_id, "JOURNEY")
+        assert (told["mean"], told["ready_seeds"], run(client, run_id)["counted"]) == (0.5, 1, 1)
         return
     raise AssertionError("no journey of two errands that follow each other")
 
