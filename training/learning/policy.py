@@ -129,7 +129,8 @@ class Batch:
 
     def gradient(self, by_candidate: Floats) -> Floats:
         """Return the gradient by the weights of something whose gradient by every candidate's logit is given."""
-        return np.bincount(self.features, np.repeat(by_candidate, self._lengths), minlength=SIZE)
+        found: Floats = np.bincount(self.features, np.repeat(by_candidate, self._lengths), minlength=SIZE).astype(float)
+        return found
 
 
 def bag_of_words(words: Iterable[str]) -> tuple[str, ...]:

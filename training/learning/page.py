@@ -1,0 +1,165 @@
+"""Writes docs/learning.md and its plots from what the runs found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from ecom_rlve.evaluation.line_chart import charts
+from ecom_rlve.training.learning.experiments import EPISODES, LEVELS, SHUFFLED, Cell, Outcome, interval, pooled
+from ecom_rlve.training.learning.runs import Judged
+
+TARGETS: Mapping[tuple[str, int], float] = {
+    **{("STATUS", d): 0.95 for d in (0, 3, 6, 9)},
+    **{("POLICY", d): 0.90 for d in (0, 3, 6, 9)},
+    ("CART", 0): 0.90,
+    ("CART", 1): 0.80,
+    ("CART", 3): 0.50,
+    ("RETURN", 0): 0.80,
+    ("PD", 0): 0.80,
+}
+"""Held-out success that at least four of five seeds are to reach."""
+_FEWEST = 0.8
+"""Share of the seeds that must reach a target."""
+_BUCKETS = 4
+_INTRODUCTION = """# A small policy learns
+
+`make learn` writes this page. A linear softmax policy is trained with the recipe's own objective: groups of eight
+episodes, group-normalised advantages, groups kept where some are correct but not all and where rewards differ, ratios
+clipped to 1 - 0.2 and 1 + 0.28, every decision weighing the same, no KL term, and a bonus for entropy. It plays in
+style `tool` under the adaptive curriculum, and chooses among 10 to 60 candidates: search with these words, filter by
+that, ask for this, look, add, answer. It reads nothing but the text of observations: through the reader of
+`envs/language/reading.py`, which is made from the bank's own frames, and as a bag of words.
+
+The curriculum judges the frontier by {tau_num} seeds. With the default of 32 and groups of eight, the frontier would
+need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of the split `eval`, whose target products
+are no others' ({judged} a cell, the most probable candidate each time), and never by the frontier. The last columns
+show seed 0 on the split `test` and on a catalog of other products (`synthetic` with another seed).
+
+RETURN is learnt without replacements, which begin at d = 1. SUB, BUNDLE and JOURNEY have no skills here.
+"""
+
+
+def page(outcomes: Sequence[Outcome], random: Mapping[Cell, Judged], judged: int, tau_num: int) -> str:
+    """Return the page as Markdown."""
+    main = [each for each in outcomes if each.job.name == "adaptive"]
+    others = [each for each in outcomes if each.job.name != "adaptive"]
+    parts = [
+        _INTRODUCTION.format(tau_num=tau_num, judged=judged),
+        "## Held-out success\n\n" + "\n".join(_successes(main, random)),
+        "![Highest difficulty drawn by the curriculum](learning_frontier.svg)\n\n"
+        "![Share of correct episodes, in percent](learning_correct.svg)",
+        "## Controls\n\n" + "\n".join(_controls(main, others)),
+        "## Share of groups that teach\n\n"
+        "The share of groups that passed both filters, in each quarter of a run.\n\n" + "\n".join(_mixed(outcomes)),
+        "## What the policies do\n\n"
+        "How often each skill was used in a held-out episode, all seeds together. Questions where nothing is left out "
+        "(d = 0 leaves out one fact in twenty) and corrections of a cart are the odd habits to look for.\n\n"
+        + "\n".join(_skills(main)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _successes(main: Sequence[Outcome], random: Mapping[Cell, Judged]) -> Iterator[str]:
+    seeds = sorted({each.job.plan.seed for each in main})
+    head = ["env", "d", "random policy", *(f"seed {seed}" for seed in seeds), "test split", "other catalog", "target"]
+    yield from _table_head(head)
+    cells = {cell: found for each in main for cell, found in each.cells.items()}
+    for env_id, difficulties in LEVELS.items():
+        for d in difficulties:
+            own = [cells.get(Cell("adaptive", env_id, d, seed, "eval")) for seed in seeds]
+            if not any(own):
+                continue
+            elsewhere = [cells.get(Cell("adaptive", env_id, d, 0, where)) for where in ("test", "other catalog")]
+            by_chance = random.get(Cell("random", env_id, d, 0, "eval"))
+            shown = [interval(found) if found else "" for found in (by_chance, *own, *elsewhere)]
+            yield _row([env_id, str(d), *shown, _verdict(TARGETS[env_id, d], own)])
+
+
+def _verdict(target: float, own: Sequence[Judged | None]) -> str:
+    reached = sum(found is not None and found.success >= target for found in own)
+    return f"≥ {target:.2f}: {'met' if reached >= _FEWEST * len(own) else 'not met'} ({reached} of {len(own)})"
+
+
+def _controls(main: Sequence[Outcome], others: Sequence[Outcome]) -> Iterator[str]:
+    yield from _table_head(["control", "env", "d", "held-out success", "adaptive, all seeds"])
+    names = dict.fromkeys(each.job.name for each in others)
+    for name in names:
+        found: dict[tuple[str, int], list[Judged]] = {}
+        for each in others:
+            for cell, judged in each.cells.items():
+                if cell.name == name:
+                    found.setdefault((cell.env_id, cell.difficulty), []).append(judged)
+        for (env_id, d), judgements in found.items():
+            adaptive = [
+                judged
+                for each in main
+                for cell, judged in each.cells.items()
+                if (cell.env_id, cell.difficulty, cell.where) == (env_id, d, "eval")
+            ]
+            beside = interval(pooled(adaptive)) if adaptive else ""
+            yield _row([name, env_id, str(d), interval(pooled(judgements)), beside])
+    yield ""
+    yield (
+        f"*{SHUFFLED}*: what is decided in an episode is paid for by another of its group; it must not rise above "
+        "*only the warm start*. *C1* is CART alone, *C4* CART, PD and RETURN, *C8* these with STATUS and POLICY, all "
+        f"with {EPISODES['CART']:,} episodes: the collections of those names also hold SUB, BUNDLE and JOURNEY."
+    )
+
+
+def _mixed(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    yield from _table_head(["run", "envs", *(f"quarter {at + 1}" for at in range(_BUCKETS))])
+    grouped: dict[tuple[str, str], list[Sequence[float]]] = {}
+    for each in outcomes:
+        key = (each.job.name, "+".join(each.job.plan.env_ids))
+        grouped.setdefault(key, []).append(each.trained.progress.mixed)
+    for (name, envs), runs in grouped.items():
+        yield _row([name, envs, *(f"{share:.2f}" for share in _quarters(runs))])
+
+
+def _quarters(runs: Sequence[Sequence[float]]) -> list[float]:
+    means = []
+    for at in range(_BUCKETS):
+        values = [
+            value for run in runs for value in run[len(run) * at // _BUCKETS : len(run) * (at + 1) // _BUCKETS]
+        ]
+        means.append(sum(values) / max(1, len(values)))
+    return means
+
+
+def _skills(main: Sequence[Outcome]) -> Iterator[str]:
+    yield from _table_head(["env", "d", "uses of each skill per episode"])
+    found: dict[tuple[str, int], list[Judged]] = {}
+    for each in main:
+        for cell, judged in each.cells.items():
+            if cell.where == "eval":
+                found.setdefault((cell.env_id, cell.difficulty), []).append(judged)
+    for (env_id, d), judgements in sorted(found.items()):
+        whole = pooled(judgements)
+        yield _row([env_id, str(d), _per_episode(whole.skills, whole.episodes)])
+
+
+def _per_episode(skills: Counter[str], episodes: int) -> str:
+    shares = [f"{skill} {count / episodes:.2f}" for skill, count in skills.most_common()]
+    return ", ".join(shares)
+
+
+def plots(outcomes: Sequence[Outcome]) -> dict[str, str]:
+    """Return the plots of the adaptive runs by file name."""
+    main = [each for each in outcomes if each.job.name == "adaptive"]
+    names = {f"{each.job.plan.env_ids[0]}, seed {each.job.plan.seed}": each.trained.progress for each in main}
+    frontier = {name: progress.frontier for name, progress in names.items()}
+    correct = {name: [round(100 * share) for share in progress.correct] for name, progress in names.items()}
+    return {
+        "learning_frontier.svg": charts(frontier, title="Highest difficulty drawn by the curriculum, by group"),
+        "learning_correct.svg": charts(correct, title="Correct episodes of a batch in percent, by batch"),
+    }
+
+
+def _table_head(names: Sequence[str]) -> Iterator[str]:
+    yield _row(names)
+    yield _row(["---"] * len(names))
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
