@@ -22,7 +22,7 @@ SAMPLE ?= 0
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness climb docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness climb learn docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -75,6 +75,9 @@ soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the serve
 
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
+
+learn: $(INSTALLED)  ## a small policy learns on the server, with controls, as docs/learning.md
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m ecom_rlve.training.learning
 
 docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python pages/generate.py

@@ -31,7 +31,8 @@ _UNITS = {name: attribute.unit for name, attribute in ATTRIBUTES.items() if attr
 _UNIT_WORDS = {
     "W": "W|watts?", "h": "h|hours?", "g": "g|grams?|kg|kilos?", "ml": "ml|l|litres?|liters?", "cm": "cm",
 }  # fmt: skip
-_MONEY = frozenset(("price", "budget", "order_total", "status_order_total", "price_paid", "order_amount"))
+MONEY = frozenset(("price", "budget", "order_total", "status_order_total", "price_paid", "order_amount"))
+"""Kinds whose values are amounts of money."""
 _DAYS = frozenset(("order_date", "status_order_date"))
 _DAY = r"\d+ [A-Z][a-z]+"
 _WORD = r"\w(?:[\w'&/.+-]*\w)?"
@@ -96,7 +97,7 @@ def _part(part: Part, labels: Sequence[str], places: Mapping[str, str]) -> str:
 
 def _value_pattern(kind: str) -> str:
     """Return what a value of a kind looks like within a text."""
-    if kind in _MONEY:
+    if kind in MONEY:
         return rf"\${_NUMBER}(?: (?:and|to) \${_NUMBER})?"
     if kind in _DAYS:
         return _DAY
@@ -323,7 +324,7 @@ class FactReader:
         yield from self._numbers(kind, text)
 
     def _numbers(self, kind: str, text: str) -> Iterator[Value]:
-        if kind in _MONEY:
+        if kind in MONEY:
             yield from (float(Decimal(found[1]) * 100) for found in [re.fullmatch(rf"\$({_NUMBER})", text)] if found)
         elif kind in _DAYS:
             yield from (found[0] for found in [re.fullmatch(_DAY, text)] if found)

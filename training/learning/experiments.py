@@ -17,7 +17,7 @@ from ecom_rlve.training.learning.policy import Floats
 from ecom_rlve.training.learning.runs import Judged, Plan, Trained, judge, train
 
 CATALOG = "synthetic"
-OTHER_CATALOG = "synthetic:seed=7"
+OTHER_CATALOG = "synthetic:10000:7"
 """The same kinds of products, all others: no brand, model or title of it was seen in training."""
 EPISODES: Mapping[str, int] = {"STATUS": 7_680, "POLICY": 12_800, "CART": 9_600, "RETURN": 4_800, "PD": 4_800}
 """Of one training run: whole batches."""

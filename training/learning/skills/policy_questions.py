@@ -17,6 +17,8 @@ from ecom_rlve.training.learning.policy import Candidate
 
 _MOST_SECTIONS = 8
 """Sections of a search that are offered, and read sections of which an answer is offered, best match first."""
+_MOST_TOPICS = 3
+"""Sections whose topics are searched for."""
 _STOP = frozenset("the a an of and to for in on is by from or our how".split())
 _FULL_DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b")
 _ISO_DAY = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
@@ -63,7 +65,7 @@ class PolicyNotes(Notebook):
 
     def _searches(self) -> Iterator[Candidate]:
         queries = {self.first[:400]: "message"}
-        for section in self._near():
+        for section in self._near()[:_MOST_TOPICS]:
             queries.setdefault(section.topic, f"topic,{self._nearness(section)}")
             for label in labels(self.texts.get(section.id, "")):
                 is_found = any(each.topic == section.topic and each.label == label for each in self.found.values())
@@ -105,7 +107,13 @@ class PolicyNotes(Notebook):
             for kind, value in (("base", figure), ("whole", whole)):
                 for skill, answer in self._forms(value, unit).items():
                     lacks = how_many(missing, 2) if kind == "whole" else ""
-                    yield Candidate(skill, submit(**answer), (f"{own},{kind},{lacks}", f"unit:{unit}"))
+                    asks = f"asks:{unit},{self._asks()}"
+                    yield Candidate(skill, submit(**answer), (f"{own},{kind},{lacks}", asks))
+
+    def _asks(self) -> str:
+        """Return what the question holds that tells in which form the answer is wanted."""
+        has_day = day_in(self.first, self.today) is not None
+        return f"{has_day},{bool(money_in(self.first))},{'dollars' in words_in(self.first)}"
 
     def _forms(self, value: Fraction, unit: str) -> dict[str, dict[str, object]]:
         found: dict[str, dict[str, object]] = {"submit figure": {"value": float(value), "unit": unit}}
