@@ -120,9 +120,7 @@ def _either(op_and_value: tuple[str, str]) -> str:
     op, value = op_and_value
     single = rf"\$?{_NUMBER}{_UNIT}"
     places = {"value": value, "limit": value, "low": single, "high": single}
-    texts = {
-        "".join(_part(part, (), places) for part in made.parts) for made in facts_in_bank()["bound", op]["bound"]
-    }
+    texts = {"".join(_part(part, (), places) for part in made.parts) for made in facts_in_bank()["bound", op]["bound"]}
     return f"(?:{'|'.join(sorted(texts, key=lambda text: (-len(text), text)))})"
 
 
@@ -246,7 +244,9 @@ class FactReader:
         ``nouns`` are what things are called: words of a value right before one count too ("a black desk lamp").
         """
         wanted = frozenset(kinds)
-        found = [each for hit in hits_in(text, tuple(sorted(self._labels.items()))) for each in self._found(hit, wanted)]
+        found = [
+            each for hit in hits_in(text, tuple(sorted(self._labels.items()))) for each in self._found(hit, wanted)
+        ]
         for noun in nouns:
             found += self._before(text, noun, wanted)
         return _longest(found)
@@ -342,7 +342,8 @@ class FactReader:
 
 def _longest(found: Iterable[Found]) -> list[Found]:
     kept: list[Found] = []
-    for each in sorted(found, key=lambda one: (one.start - one.end, one.start, one.kind, one.op, str(one.value))):
+    # A direction says more than a value alone: "for $11.50 to $25.99" is no price of $11.50.
+    for each in sorted(found, key=lambda one: (one.op == "eq", one.start - one.end, one.start, *map(str, one[:3]))):
         if not any(_hides(other, each) for other in kept):
             kept.append(each)
     return sorted(kept, key=lambda one: (one.start, one.end, one.kind))

@@ -17,7 +17,9 @@ from ecom_rlve.training.learning.page import page, plots
 
 
 def main(
-    env: Annotated[list[str] | None, typer.Option(help="Environments of the proof; absent: all that have skills.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environments of the proof; absent: all that have skills.")
+    ] = None,
     seeds: Annotated[int, typer.Option(min=1, help="Training runs of each environment.")] = 5,
     judged: Annotated[int, typer.Option(min=1, help="Held-out episodes of a cell.")] = 200,
     scale: Annotated[float, typer.Option(min=0.01, help="Share of the usual episodes that a run trains on.")] = 1.0,

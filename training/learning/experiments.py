@@ -144,9 +144,7 @@ def controls(seeds: int, judged: int, scale: float = 1.0) -> list[Job]:
 
 def chance(judged: int) -> dict[Cell, Judged]:
     """Return how a policy does that draws candidates at random."""
-    cells = [
-        Cell("random", env_id, difficulty, 0, "eval") for env_id in LEVELS for _, difficulty in _levels(env_id)
-    ]
+    cells = [Cell("random", env_id, difficulty, 0, "eval") for env_id in LEVELS for _, difficulty in _levels(env_id)]
     return {cell: _judged(cell, None, judged) for cell in cells}
 
 

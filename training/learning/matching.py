@@ -107,7 +107,8 @@ def mentions_in(text: str, names: tuple[str, ...]) -> tuple[Mention, ...]:
     """
     left = text.casefold()
     found: list[Mention] = []
-    for form, name in sorted({(form, name) for name in names for form in forms_of(name)}, key=_longest_first):
+    forms = {(form, each) for each in names for form in forms_of(each)}
+    for form, name in sorted(forms, key=_longest_first):
         while span := _stretch(form, left):
             found.append(Mention(name, *span))
             left = f"{left[: span[0]]}{'#' * (span[1] - span[0])}{left[span[1] :]}"

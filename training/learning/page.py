@@ -120,9 +120,7 @@ def _mixed(outcomes: Sequence[Outcome]) -> Iterator[str]:
 def _quarters(runs: Sequence[Sequence[float]]) -> list[float]:
     means = []
     for at in range(_BUCKETS):
-        values = [
-            value for run in runs for value in run[len(run) * at // _BUCKETS : len(run) * (at + 1) // _BUCKETS]
-        ]
+        values = [value for run in runs for value in run[len(run) * at // _BUCKETS : len(run) * (at + 1) // _BUCKETS]]
         means.append(sum(values) / max(1, len(values)))
     return means
 

@@ -1,4 +1,4 @@
-"""One training run of the small policy: groups of episodes, the objective, what is noted of it; and how it is judged."""
+"""One training run of the small policy: groups of episodes, the objective, what is noted; and how it is judged."""
 
 from __future__ import annotations
 
@@ -109,9 +109,7 @@ def _rewarded(rollouts: Sequence[Rollout], reward: Reward, rng: Generator) -> li
         # What was decided in one episode is paid for by another of its group.
         order = rng.permutation(len(rollouts))
         paid = [rollouts[at].learnable(_total) for at in order]
-        return [
-            replace(each, decisions=rollout.decisions) for each, rollout in zip(paid, rollouts, strict=True)
-        ]
+        return [replace(each, decisions=rollout.decisions) for each, rollout in zip(paid, rollouts, strict=True)]
     return [each.learnable(_total if reward == "total" else _without_hallucination) for each in rollouts]
 
 

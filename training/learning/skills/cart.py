@@ -105,9 +105,7 @@ class CartNotes(ShelfNotes):
         }
         for topic, (text, is_known) in topics.items():
             asked = self.asked[f"{topic} {thing}"] > 0
-            yield question(
-                self, f"ask {topic}", f"{topic} {thing}", text, f"known:{is_known},{asked}", *state
-            )
+            yield question(self, f"ask {topic}", f"{topic} {thing}", text, f"known:{is_known},{asked}", *state)
 
     def _puts(self, thing: str) -> Iterator[Candidate]:
         state, quantity = self._item_state(thing), self._quantity(thing)
@@ -122,7 +120,6 @@ class CartNotes(ShelfNotes):
                 f"visited:{product_id in self.visited}",
                 *state,
             )
-            listed = self.variants.get(product_id)
             look = use("catalog_get_variants", product_id=product_id)
             yield Candidate("variants", look, own)
             chosen, how = self._variant(thing, product_id)

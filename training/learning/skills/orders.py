@@ -91,9 +91,13 @@ class OrderNotes(Notebook):
         matches = self.matches()
         best = max((each.score for each in matches), default=0)
         equal = how_many(sum(each.score == best for each in matches))
-        return (*super().state(), f"listed:{bool(self.listed)}", f"equal:{equal}", f"opened:{how_many(len(self.opened))}")
+        return (
+            *super().state(),
+            f"listed:{bool(self.listed)}",
+            f"equal:{equal}",
+            f"opened:{how_many(len(self.opened))}",
+        )
 
 
 def _verdict(said: Any, shown: Any) -> str:
     return "none" if not said else "yes" if shown in said else "no"
-

@@ -17,6 +17,8 @@ from ecom_rlve.training.learning.policy import Candidate
 
 _MOST_SECTIONS = 8
 """Sections of a search that are offered, and read sections of which an answer is offered, best match first."""
+_NEARNESS = ("best top", "best", "near top", "near", "far top", "far")
+"""How near a section's topic is to the question, by the words that they share and by the first search's order."""
 _MOST_TOPICS = 3
 """Sections whose topics are searched for."""
 _STOP = frozenset("the a an of and to for in on is by from or our how".split())
@@ -48,9 +50,7 @@ class PolicyNotes(Notebook):
         fields = result.result or {}
         for rank, each in enumerate(fields.get("results", ())):
             topic, label = subject(each["title"])
-            self.found.setdefault(
-                each["section_id"], Section(each["section_id"], each["title"], topic, label, rank)
-            )
+            self.found.setdefault(each["section_id"], Section(each["section_id"], each["title"], topic, label, rank))
         if "text" in fields:
             self.texts[fields["section_id"]] = fields["text"]
 
@@ -85,13 +85,11 @@ class PolicyNotes(Notebook):
         yield question(self, "ask", "anything", "Is there anything else that I should know?")
         for label in dict.fromkeys(section.label for section in self._near() if section.label):
             sections = [section for section in self._near() if section.label == label]
-            own = max((self._nearness(each) for each in sections))
+            own = min((self._nearness(each) for each in sections), key=_NEARNESS.index)
             stated = any(self._outcome(each) is not None for each in sections if self._nearness(each) == own)
             is_read = any(each.id in self.texts for each in sections if self._nearness(each) == own)
             again = how_many(self.asked[label], 2)
-            yield question(
-                self, "ask condition", label, f"What is the {label}?", f"{own},{stated},{is_read},{again}"
-            )
+            yield question(self, "ask condition", label, f"What is the {label}?", f"{own},{stated},{is_read},{again}")
 
     def _answers(self) -> Iterator[Candidate]:
         """Yield an answer of each form for every base that was read: alone, and with what holds in this case."""
@@ -158,7 +156,7 @@ class PolicyNotes(Notebook):
         """Return what the text of a section says of the customer's case; None where either is unknown."""
         if section.id not in self.texts:
             return None
-        return holding(self.texts[section.id], " \n ".join([self.first, *self.said[1:]]), section.label)
+        return holding(self.texts[section.id], " \n ".join([self.first, *self.said[1:]]))
 
     def state(self) -> tuple[str, ...]:
         near = [each for each in self._near() if self._nearness(each).startswith("best")]
@@ -189,7 +187,7 @@ def _is_alike(word: str, other: str) -> bool:
 
 
 @lru_cache(maxsize=1 << 14)
-def holding(section: str, said: str, label: str) -> Outcome | None:
+def holding(section: str, said: str) -> Outcome | None:
     """Return the outcome of a section for what the customer said; None where they have not said it."""
     found = outcomes(section)
     if any(each.band for each in found):

@@ -36,10 +36,7 @@ class DiscoveryNotes(ShelfNotes):
         stated = {fact.attribute for thing in things for fact in self.facts()[thing]}
         offers = [
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
-            *(
-                question(self, "ask", topic, text, f"{topic},{topic in stated}")
-                for topic, text in _QUESTIONS.items()
-            ),
+            *(question(self, "ask", topic, text, f"{topic},{topic in stated}") for topic, text in _QUESTIONS.items()),
         ]
         for thing in things:
             offers += self._searches(thing)

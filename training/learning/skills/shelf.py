@@ -113,7 +113,9 @@ class ShelfNotes(Notebook):
         if not message:
             return set()
         return {
-            each for each, card in self.cards.items() if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
+            each
+            for each, card in self.cards.items()
+            if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
         }
 
 
