@@ -310,6 +310,7 @@ def test_the_check_sees_imports(source: str, layers: set[str]) -> None:
 FLOORS = (
     ("envs/errors.py", "envs/difficulty.py", "envs/splits.py", "envs/curriculum", "envs/written_numbers.py"),
     ("envs/language",),
+    ("envs/reading",),
     ("envs/goal.py", "envs/answer.py", "envs/policy"),
     ("envs/world",),
     ("envs/tools",),

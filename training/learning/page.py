@@ -29,7 +29,7 @@ episodes, group-normalised advantages, groups kept where some are correct but no
 clipped to 1 - 0.2 and 1 + 0.28, every decision weighing the same, no KL term, and a bonus for entropy. It plays in
 style `tool` under the adaptive curriculum, and chooses among 10 to 60 candidates: search with these words, filter by
 that, ask for this, look, add, answer. It reads nothing but the text of observations: through the reader of
-`envs/language/reading.py`, which is made from the bank's own frames, and as a bag of words.
+`envs/reading/facts.py`, which is made from the bank's own frames, and as a bag of words.
 
 The curriculum judges the frontier by {tau_num} seeds. With the default of 32 and groups of eight, the frontier would
 need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of the split `eval`, whose target products

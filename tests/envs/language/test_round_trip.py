@@ -13,9 +13,9 @@ from ecom_rlve.envs.language.acts import Fact, Mention
 from ecom_rlve.envs.language.frames import FORMS, Bank, Frame, Pool, facts_in_bank
 from ecom_rlve.envs.language.persona import PERSONAS
 from ecom_rlve.envs.language.phrases import frames_of, label_of
-from ecom_rlve.envs.language.reading import MONEY, FactReader
 from ecom_rlve.envs.language.speaker import Speaker
 from ecom_rlve.envs.language.spelling import with_capitals
+from ecom_rlve.envs.reading.facts import MONEY, FactReader
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 

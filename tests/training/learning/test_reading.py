@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
-from ecom_rlve.envs.language.reading import FactReader
+from ecom_rlve.envs.reading.facts import FactReader
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.training.learning.matching import mentions_in, names_in
 from ecom_rlve.training.learning.skills.shelf import KINDS, WORDS

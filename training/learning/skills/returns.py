@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ecom_rlve.envs.language.reading import FactReader
+from ecom_rlve.envs.reading.facts import FactReader
 from ecom_rlve.models import Observation, ToolResult
 from ecom_rlve.training.learning.matching import money_in, names_in
 from ecom_rlve.training.learning.notebook import how_many, question, submit, use

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
-from ecom_rlve.envs.language.reading import FactReader, Found
+from ecom_rlve.envs.reading.facts import FactReader, Found
 from ecom_rlve.models import Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
 from ecom_rlve.training.learning.notebook import Notebook
