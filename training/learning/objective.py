@@ -54,8 +54,10 @@ class Rates:
 
     step: float = 0.05
     """Step size of Adam."""
-    entropy: float = 0.01
-    """Weight of the entropy bonus: without it one skill wins before others were tried."""
+    entropy: float = 0.1
+    """Weight of the entropy bonus at the start: without it one skill wins before others were tried."""
+    last_entropy: float = 0.1
+    """Its weight at the end. In between it goes down evenly: a policy that keeps trying passes no gate."""
     passes: int = 4
     """Times that each batch is gone through."""
     parts: int = 2
@@ -70,8 +72,12 @@ class Learner:
         self.rates = rates or Rates()
         self._mean, self._square, self._steps = np.zeros(SIZE), np.zeros(SIZE), 0
 
-    def learn(self, groups: Iterable[Group], rng: Generator) -> int:
-        """Learn from the mixed groups among those given, and return how many they are."""
+    def learn(self, groups: Iterable[Group], rng: Generator, done: float = 0.0) -> int:
+        """Learn from the mixed groups among those given, and return how many they are.
+
+        ``done`` is the share of the training that is over, 0 to 1.
+        """
+        entropy = self.rates.entropy + done * (self.rates.last_entropy - self.rates.entropy)
         kept = [group for group in groups if is_mixed(group)]
         decisions: list[Decision] = []
         advantage: list[float] = []
@@ -84,11 +90,11 @@ class Learner:
             for _ in range(self.rates.passes):
                 for part in np.array_split(rng.permutation(len(decisions)), self.rates.parts):
                     if len(part):
-                        self._step(Batch([decisions[at] for at in part]), values[part])
+                        self._step(Batch([decisions[at] for at in part]), values[part], entropy)
         return len(kept)
 
-    def _step(self, batch: Batch, advantage: Floats) -> None:
-        gradient = batch.gradient(by_candidate(batch, self.policy.weights, advantage, self.rates.entropy))
+    def _step(self, batch: Batch, advantage: Floats, entropy: float) -> None:
+        gradient = batch.gradient(by_candidate(batch, self.policy.weights, advantage, entropy))
         self._steps += 1
         self._mean += 0.1 * (gradient - self._mean)
         self._square += 0.001 * (gradient**2 - self._square)

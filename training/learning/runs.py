@@ -89,7 +89,7 @@ def train(arena: Arena, plan: Plan, start: Floats | None = None) -> Trained:
             rollouts = [play(each, notes_of(env_id, asks=plan.asks), policy, rng) for each in prompt.episodes]
             groups.append(_rewarded(rollouts, plan.reward, rng))
             progress.frontier.append(max(prompt.difficulty, progress.frontier[-1] if progress.frontier else 0))
-        learner.learn(groups, rng)
+        learner.learn(groups, rng, min(1.0, number * GROUP / plan.episodes))
         everyone = [each for group in groups for each in group]
         progress.correct.append(sum(each.is_correct for each in everyone) / len(everyone))
         progress.mixed.append(sum(map(is_mixed, groups)) / len(groups))
