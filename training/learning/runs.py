@@ -31,7 +31,12 @@ NOTES: Mapping[str, Callable[[Observation], Notebook]] = {
     "PD": DiscoveryNotes,
 }
 """The environments that have skills."""
-RATES = Rates(step=0.02, entropy=0.1)
+RATES: Mapping[str, Rates] = {
+    **dict.fromkeys(("STATUS", "POLICY", "CART", "PD"), Rates(step=0.02, entropy=0.1)),
+    # A random policy is right once in some hundred episodes: it takes longer until one way is worth keeping to.
+    "RETURN": Rates(step=0.02, entropy=0.2, last_entropy=0.03),
+}
+"""How fast is learnt in each environment; a mixture learns as its first one."""
 PROMPTS = 8
 """Groups of one batch."""
 Reward = Literal["total", "shuffled", "no hallucination term"]
@@ -77,7 +82,7 @@ class Trained:
 def train(arena: Arena, plan: Plan, start: Floats | None = None) -> Trained:
     """Train a policy; ``start`` are weights to begin with."""
     policy = Policy(start)
-    learner, progress = Learner(policy, RATES), Progress()
+    learner, progress = Learner(policy, RATES[plan.env_ids[0]]), Progress()
     rng = stream(plan.seed, "learning", "actions")
     number = 0
     while number * GROUP < plan.episodes:
