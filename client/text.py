@@ -47,17 +47,28 @@ def _parts(observation: Observation, *, tools: bool) -> Iterator[str]:
     if observation.today:
         yield f"Today is {observation.today}."
     for result in observation.tool_results:
-        yield _tool_result(result)
-    if observation.truncated:
-        yield f"({observation.truncated} product cards were left out because the results were too long.)"
-    yield f"Customer: {observation.user_message}" if observation.user_message else "The customer said nothing."
-    yield _closing(observation)
+        yield f"[{result.name}] {found(result)}"
+    yield from notes(observation)[:-1]
+    yield said(observation)
+    yield notes(observation)[-1]
 
 
-def _tool_result(result: ToolResult) -> str:
+def found(result: ToolResult) -> str:
+    """Return what one tool call found, as JSON, or the error that it ran into."""
     if result.error is not None:
-        return f"[{result.name}] error{f' {result.code}' if result.code else ''}: {result.error}"
-    return f"[{result.name}] {json.dumps(result.result, ensure_ascii=False)}"
+        return f"error{f' {result.code}' if result.code else ''}: {result.error}"
+    return json.dumps(result.result, ensure_ascii=False)
+
+
+def said(observation: Observation) -> str:
+    """Return what the customer said, after who said it."""
+    return f"Customer: {observation.user_message}" if observation.user_message else "The customer said nothing."
+
+
+def notes(observation: Observation) -> list[str]:
+    """Return what the store says beside results and customer: cards that were left out, and last the budget left."""
+    left_out = f"({observation.truncated} product cards were left out because the results were too long.)"
+    return [*([left_out] if observation.truncated else []), _closing(observation)]
 
 
 def _closing(observation: Observation) -> str:

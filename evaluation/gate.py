@@ -21,6 +21,8 @@ from ecom_rlve.streams import stream
 
 SUCCESSES = (0.75, 0.8, 0.85, 0.9, 0.95, 0.99)
 GROUP_SIZE = 8
+GATES = 50_000
+"""Judgements of each policy: enough to tell six in ten thousand from ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,7 @@ def markdown(parameters: CurriculumParameters, gates: int) -> str:
 
 
 def main(
-    gates: Annotated[int, typer.Option(min=1, help="Judgements of each policy.")] = 20_000,
+    gates: Annotated[int, typer.Option(min=1, help="Judgements of each policy.")] = GATES,
     tau_num: Annotated[int, typer.Option(min=1, help="Seeds of a gate.")] = 32,
     passes: Annotated[int, typer.Option(min=1, help="Gates in a row that must pass.")] = 2,
 ) -> None:

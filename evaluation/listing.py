@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import httpx
 from pydantic import TypeAdapter
 
@@ -10,7 +12,7 @@ from ecom_rlve.models import EnvironmentInfo
 _INFOS = TypeAdapter(list[EnvironmentInfo])
 
 
-def listed_at(url: str) -> dict[str, EnvironmentInfo]:
+def listed_at(url: str, headers: Mapping[str, str] | None = None) -> dict[str, EnvironmentInfo]:
     """Return the environments of a server by id, in id order; raises ``httpx.HTTPError`` where it does not answer."""
-    answer = httpx.get(f"{url}/envs", trust_env=False).raise_for_status()
+    answer = httpx.get(f"{url}/envs", headers=headers, trust_env=False).raise_for_status()
     return {each.env_id: each for each in _INFOS.validate_json(answer.content)}

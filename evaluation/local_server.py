@@ -45,16 +45,20 @@ def server_process(
     """Run a module that serves HTTP, with ``--host`` and ``--port`` added; yield its URL and its process id.
 
     ``python`` runs it, with ``variables`` added to its environment. A server of ours keeps its runs in memory, unless
-    they say otherwise. It is up when ``health`` answers.
+    they say otherwise. It is up when ``health`` answers. It ends with this process, even if that is killed, where
+    ``python`` has this package.
 
     Raises :class:`LocalServerError` if ``health`` does not succeed within ``start_timeout`` seconds.
     """
     port = _free_port()
-    command = [python, "-P", "-m", module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
+    tether = ["-m", "ecom_rlve.evaluation.tethered"] if python == sys.executable else ["-m"]
+    command = [python, "-P", *tether, module, *arguments, "--host", "127.0.0.1", "--port", str(port)]
     with tempfile.TemporaryFile("w+") as output:
         # Its own process group: Ctrl-C ends the game first, and the game ends the server.
         environment = {**os.environ, "ECOM_RLVE_STORE": "memory", **(variables or {})}
-        process = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True, env=environment)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=output, stderr=output, start_new_session=True, env=environment
+        )
         try:
             url = f"http://127.0.0.1:{port}"
             if not _is_healthy(url + health, process, start_timeout):
@@ -62,12 +66,18 @@ def server_process(
                 raise LocalServerError(f"the server did not start:\n{output.read()[-2000:].strip()}")
             yield url, process.pid
         finally:
-            process.terminate()
-            try:
-                process.wait(_STOP_S)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(_STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    assert process.stdin is not None
+    process.stdin.close()
 
 
 def _free_port() -> int:

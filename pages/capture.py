@@ -1,7 +1,9 @@
 """Play the episodes that the pages show against a live server, and write what it answered into the pages.
 
-``python pages/capture.py`` fills the marked blocks of ``README.md``, ``docs/protocol.md``, ``docs/cart.md`` and
-``docs/environments.md``, and the output under every Python example. None of these is written by hand.
+rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
+for page in PAGES:
+    fill_outputs(page, url)
+fill_outputs("docs/openenv.md", url, str(OPENENV))
 """
 
 from __future__ import annotations
@@ -17,16 +19,19 @@ from typing import Any
 
 import httpx
 from blocks import OUTPUT_OF_PYTHON, ROOT, Keep, rewrite, table, trimmed
-from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, transcript
+from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, run_blocks, transcript
 from played_episodes import Play, asking_play, first_play, tool_by_tool
 from shown_episodes import environment_blocks
 
 from ecom_rlve.envs.difficulty import axes_of
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.gate import GATES, markdown
+from ecom_rlve.run_models import CurriculumParameters
 from ecom_rlve.server.settings import Settings
 
 SHOWN_URL = "http://127.0.0.1:8000"
-PAGES = ("README.md", "docs/protocol.md")
+PAGES = ("README.md", "docs/trainers.md")
+OPENENV = ROOT / ".venv/openenv/bin/python"
 CARDS = (3, {"product_id": None, "title": 48, "price": None})
 """All results on a page, so that a reader can see which of them is chosen."""
 STEP: Keep = {
@@ -118,19 +123,19 @@ def cart_blocks(http: httpx.Client, play: Play) -> dict[str, str]:
     return {"transcript": shown, "tool transcript": shown_as_tools, "by hand": sums}
 
 
-def fill_outputs(page: str, url: str) -> None:
+def fill_outputs(page: str, url: str, python: str = sys.executable) -> None:
     """Run the Python examples of a page in order and write what they print under them."""
     path = ROOT / page
 
     def printed(match: re.Match[str]) -> str:
-        return f"```python\n{match['code']}```\n\n```text\n{run_example(match['code'], url)}```"
+        return f"```python\n{match['code']}```\n\n```text\n{run_example(match['code'], url, python)}```"
 
     path.write_text(OUTPUT_OF_PYTHON.sub(printed, path.read_text()))
 
 
-def run_example(code: str, url: str) -> str:
+def run_example(code: str, url: str, python: str) -> str:
     """Run a Python example in a process of its own against the server at ``url``; return what it printed."""
-    command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, url)]
+    command = [python, "-P", "-c", code.replace(SHOWN_URL, url)]
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(command, cwd=Path(folder), check=True, capture_output=True, text=True, env=os.environ)
     return done.stdout
@@ -146,8 +151,10 @@ def main() -> None:
         rewrite("docs/cart.md", cart_blocks(http, asking))
         rewrite("docs/environments.md", environment_blocks(http, shop))
         rewrite("docs/protocol.md", {**protocol_blocks(url, http, first), **refusals(shop)})
+        rewrite("docs/curriculum.md", {**run_blocks(http), "gate": markdown(CurriculumParameters(), GATES)})
         for page in PAGES:
             fill_outputs(page, url)
+        fill_outputs("docs/openenv.md", url, str(OPENENV))
     with live(shop, disclose_acts=True) as url:
         fill_outputs("docs/agents.md", url)
 

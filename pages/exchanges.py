@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -115,7 +116,10 @@ def frames(url: str, play: Play) -> str:
         ({"type": "step", "data": play.actions[0]}, None),
         ({"type": "reset", "data": {**play.reset, "episode_id": "socket"}}, {"type": None, "data": OPENING}),
         ({"type": "step", "data": play.actions[0]}, {"type": None, "data": STEP}),
-        ({"type": "state"}, {"type": None, "data": {"episode_id": None, "step_count": None, "done": None}}),
+        (
+            {"type": "state", "request_id": "q-17"},
+            {"type": None, "data": {"episode_id": None, "step_count": None, "done": None}, "request_id": None},
+        ),
         ({"type": "jump"}, None),
     ]
     lines = []
@@ -126,6 +130,52 @@ def frames(url: str, play: Play) -> str:
         socket.send('{"type": "close"}')
         lines.append('→ {"type": "close"}')
     return fenced("\n".join(lines))
+
+
+def tool_session(http: httpx.Client, play: Play) -> str:
+    """Return an episode played by JSON-RPC, under an id that can be told from real ones."""
+    observation: Keep = {
+        **dict.fromkeys(("turn", "turns_left", "tool_calls_left", "user_message")),
+        "tool_results": (1, TOOL),
+        **dict.fromkeys(("done", "reward")),
+        "result": {"r_total": None, "is_correct": None, "termination": None},
+    }
+    called: Keep = {
+        "id": None,
+        "result": {"content": (1, {"type": None, "text": 60}), "structuredContent": observation, "isError": None},
+    }
+    created: Keep = {"id": None, "result": {"session_id": None, "observation": OPENING["observation"]}}
+    told: Keep = {"id": None, "error": None}
+    search, add = (action["tool_calls"][0] for action in play.actions[:2])
+    begin = {"reset": play.reset}
+    number = 0
+
+    def asked(method: str, params: dict[str, Any], keep: Keep) -> str:
+        nonlocal number
+        number += 1
+        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        return exchange(http, "POST", "/mcp", message, keep)
+
+    first = asked("openenv/session/create", begin, created)
+    (session_id,) = set(re.findall(r"\b[0-9a-f]{32}\b", first)) - {_shown_episode(first)}
+    named = {"session_id": session_id}
+    lines = [
+        first,
+        asked("tools/list", named, {"id": None, "result": {"tools": (1, {"name": None, "description": 40})}}),
+        asked("tools/call", {**named, "name": search["name"], "arguments": search["args"]}, called),
+        asked("tools/call", {**named, "name": add["name"], "arguments": add["args"]}, called),
+        asked("tools/call", {**named, "name": "say", "arguments": {"message": "It is in your cart."}}, called),
+        asked("tools/call", {**named, "name": "submit_answer", "arguments": {}}, called),
+        asked("tools/call", {**named, "name": "cart_view"}, told),
+        asked("openenv/session/close", named, {"id": None, "result": None}),
+        asked("openenv/session/close", named, told),
+    ]
+    return fenced(*lines).replace(session_id, "b1f8…").replace(_shown_episode(first), "9c07…")
+
+
+def _shown_episode(text: str) -> str:
+    (episode_id,) = re.findall(r'"episode_id": "(\w+)"', text)
+    return str(episode_id)
 
 
 def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
@@ -193,6 +243,33 @@ def protocol_blocks(url: str, http: httpx.Client, play: Play) -> dict[str, str]:
             exchange(http, "DELETE", "/episodes?run_id=crashed"),
         ),
         "frames": frames(url, play),
+        "rpc": tool_session(http, play),
+        "tasks": fenced(
+            exchange(http, "POST", "/CART/num_tasks", {"split": "test"}),
+            exchange(http, "POST", "/CART/task", {"split": "test", "index": 23}),
+        ),
+    }
+
+
+def run_blocks(http: httpx.Client) -> dict[str, str]:
+    """Return the blocks of ``curriculum.md`` that a server fills."""
+    asked = {"run_id": "first", "env_id": "CART", "n": 2}
+    drawn = http.post("/episodes/sample", json=asked).raise_for_status().json()["episodes"]
+    row = {**drawn[0], "episode_id": "theirs-1", "correct_share": 1}
+    counted: Keep = {"metadata": {"difficulty": None, "run_id": None, "counts": None, "group_member": None}}
+    return {
+        "put": fenced(
+            exchange(http, "PUT", "/curriculum/first", {"parameters": {"tau_num": 16}, "weights": {"CART": 3, "PD": 1}})
+        ),
+        "sample": fenced(
+            exchange(http, "POST", "/episodes/sample", asked, {"episodes": (1, None)}),
+            exchange(http, "POST", "/reset", drawn[1], counted),
+        ),
+        "report": fenced(
+            exchange(http, "POST", "/curriculum/first/report", {"episodes": [row]}),
+            exchange(http, "POST", "/curriculum/first/report", {"episodes": [row]}),
+        ),
+        "read": fenced(exchange(http, "GET", "/curriculum/first", None, {"counted": None, "frontiers": (1, None)})),
     }
 
 

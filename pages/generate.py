@@ -1,4 +1,4 @@
-"""Write the reference pages from the code: ``tools.md``, ``errors.md``, ``settings.md``, ``frames.md``.
+"""Write the reference pages from the code: ``tools.md``, ``errors.md``, ``settings.md``, ``frames.md``, ``board.md``.
 
 ``python pages/generate.py`` writes them, ``python pages/generate.py --check`` fails where one differs.
 """
@@ -25,11 +25,15 @@ from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.tools.tool import Tool
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.models import DomainCode, ErrorCode, FormatFault
+from ecom_rlve.evaluation.judging.board import board_tables, read_board
+from ecom_rlve.evaluation.judging.plan import Plan
+from ecom_rlve.evaluation.judging.suite import SPLIT, SUITES, with_suite
+from ecom_rlve.models import DomainCode, ErrorCode, FormatFault, Uncounted
 from ecom_rlve.server.errors import TABLE, Row, translate
 from ecom_rlve.server.settings import Settings
 
 NOTE = "<!-- Written by `make docs` from the code; a test fails where the two differ. -->\n"
+_ANY_PLAN = Plan(agent="any", envs=(), difficulties=(), episodes=1, trials=1, split=SPLIT)
 
 
 def attribute_docs(owner: type) -> dict[str, str]:
@@ -135,6 +139,8 @@ def errors_page() -> str:
         [f"`{code}`", ", ".join(f"`{name}`" for name in by_domain[code]), domain_docs[code]] for code in DomainCode
     ]
     fault_docs = attribute_docs(FormatFault)
+    uncounted_docs = attribute_docs(Uncounted)
+    uncounted = [[f"`{code}`", uncounted_docs[code.name]] for code in Uncounted]
     faults = [[f"`{fault}`", fault_docs[fault.name]] for fault in FormatFault]
     parts = [
         NOTE,
@@ -153,6 +159,9 @@ def errors_page() -> str:
         "What a model writes that is no action ends the episode with reward -1. The `reason` in the result says what "
         "was wrong; `GET /metrics` counts these kinds of mistakes.\n",
         table(("kind", "meaning"), faults) + "\n",
+        "## Uncounted episodes\n",
+        "`why_uncounted` beside an answer, and in the answer to a [report](curriculum.md#drawing-and-reporting).\n",
+        table(("code", "meaning"), uncounted) + "\n",
     ]
     return "\n".join(parts)
 
@@ -243,6 +252,27 @@ def frames_page() -> str:
     return "\n".join(parts)
 
 
+def board_page() -> str:
+    """Return ``board.md``."""
+    suites = [
+        [f"`{name}`", ", ".join(map(str, suite.difficulties)), str(suite.episodes), str(suite.trials), f"`{code}`"]
+        for name, suite in SUITES.items()
+        if (code := with_suite(_ANY_PLAN, name).suite_hash)
+    ]
+    parts = [
+        NOTE,
+        "# Board\n",
+        "Agents over a frozen suite: the same episodes for everybody, on the default catalog, with customers whose",
+        "words come from templates. [judging.md](judging.md#the-board) says how to submit. A *reference* is a built-in",
+        "agent: it hears the customer's acts, knows the goal, or never does the job, and competes with nobody.\n",
+        "## Suites\n",
+        table(("suite", "difficulties", "episodes of each environment at each", "trials", "hash"), suites) + "\n",
+        "## Results\n",
+        board_tables(read_board(ROOT / "docs" / "board.json")) + "\n",
+    ]
+    return "\n".join(parts)
+
+
 def _places(frames: Frames) -> str:
     each = [f"`{{{place}}}`" for place in frames.places]
     one_of = " or ".join(f"`{{{place}}}`" for place in frames.one_of)
@@ -254,6 +284,7 @@ PAGES = {
     "errors.md": errors_page,
     "settings.md": settings_page,
     "frames.md": frames_page,
+    "board.md": board_page,
 }
 
 

@@ -1,8 +1,8 @@
 """Measure the difficulty axes that have an effect in each environment, and write the tables of the pages.
 
 ``python pages/tables.py [EPISODES [ENVIRONMENT …]]`` draws so many episodes (default 1,000) for each environment and
-difficulty on the default catalog, and plays each with the environment's own solution, in process. It takes about half
-an hour; 200 episodes take some six minutes.
+difficulty on the default catalog, and plays each with the environment's own solution, in process; then the share of
+mixed groups. It takes about half an hour; 200 episodes take some ten minutes.
 """
 
 from __future__ import annotations
@@ -15,12 +15,17 @@ from describing import REDRAWS, SELLS_OUT, Counts, described
 from measuring import ExpertPlay, cells, common_counts, episode, expert_play, number, solved
 
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.agents import policies_of
+from ecom_rlve.evaluation.in_process import listed_of
+from ecom_rlve.evaluation.mixed_groups import markdown, rows_of
 from ecom_rlve.models import Style
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000
 _MOST_READ = 200
 """Episodes that the expert plays."""
+_MOST_SEEDS = 50
+"""Groups whose share of mixed ones is told; every lazy policy plays them too."""
 STYLES: tuple[Style, ...] = ("turn", "tool")
 
 
@@ -73,6 +78,10 @@ def main(arguments: list[str]) -> None:
         page, block = described()[env_id].table or ("docs/environments.md", f"{env_id} difficulty")
         rewrite(page, {block: body})
         print(f"{env_id} measured")
+    if not arguments[1:]:
+        listed = listed_of(shop)
+        every = {env_id: policies_of(env_id, listed) for env_id in listed}
+        rewrite("docs/trainers.md", {"signal": markdown(rows_of(shop, every, min(episodes, _MOST_SEEDS)))})
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
     ├── CapacityError             no place is left
     ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
+    ├── UnknownSessionError       no JSON-RPC session has this id
     ├── EpisodeExistsError
     ├── NotResetError
     ├── GroupConflictError
@@ -103,6 +104,10 @@ class UnknownEpisodeError(ServerError):
     """No episode has this id: it never existed, expired or was deleted."""
 
 
+class UnknownSessionError(ServerError):
+    """No JSON-RPC session has this id: it never existed, expired or was closed."""
+
+
 class EpisodeExistsError(ServerError):
     """A live episode has this id already."""
 
@@ -168,6 +173,7 @@ TABLE: Mapping[type[Exception], Row] = {
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
+    UnknownSessionError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_SESSION),
     EpisodeExistsError: Row(409, _EXECUTION, ErrorCode.EPISODE_EXISTS),
     NotResetError: Row(409, _EXECUTION, ErrorCode.NOT_RESET),
     GroupConflictError: Row(409, _EXECUTION, ErrorCode.GROUP_CONFLICT),

@@ -1,21 +1,25 @@
 """Which socket holds which episode, how many places are taken, and when an episode is forgotten.
 
-Each socket takes a *place* while it is connected, each HTTP episode from its reset until it ends. Ended episodes take
-no place. They stay readable until nobody has used them for the time to live, or until too many of them are kept.
+Each socket takes a *place* while it is connected, each JSON-RPC session until it is closed or expires, each HTTP
+episode from its reset until it ends. Ended episodes take no place. They stay readable until nobody has used them for
+the time to live, or until too many of them are kept.
 Everything here runs on the event loop and never waits.
 """
 
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from ecom_rlve.envs.episode.episode import Episode
-from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
+from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.runs import Entry
+
+_NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
 
 
 class StoredAnswer(NamedTuple):
@@ -78,12 +82,19 @@ class Record:
 
 
 class Connection:
-    """One socket: one place, at most one episode."""
+    """One socket, or one JSON-RPC session, which sockets may attach to: one place, at most one episode."""
 
-    __slots__ = ("record",)
+    __slots__ = ("is_kept", "record", "session_id", "used_at", "users")
 
-    def __init__(self) -> None:
+    def __init__(self, is_kept: bool) -> None:
+        """``is_kept``: it stays when a socket of it goes, until it is closed or expires."""
         self.record: Record | None = None
+        self.is_kept = is_kept
+        self.session_id: str | None = None
+        """By which JSON-RPC requests name it; None while none can."""
+        self.users = 0
+        """Sockets that are attached and requests that are using it; meanwhile it does not expire."""
+        self.used_at = 0.0
 
 
 class Sessions:
@@ -109,6 +120,7 @@ class Sessions:
         self._ended: dict[str, Record] = {}
         self._by_reset_id: dict[str, Record] = {}
         self._connections: set[Connection] = set()
+        self._by_session_id: dict[str, Connection] = {}
         self._http_live: set[str] = set()
         self._building: set[str] = set()
 
@@ -122,23 +134,26 @@ class Sessions:
         """Episodes that can be read, live and ended."""
         return len(self._records)
 
-    def connect(self) -> Connection:
-        """Take a place for a socket.
+    def connect(self, *, is_kept: bool = False) -> Connection:
+        """Take a place for a socket, or for a session that is kept without one.
 
         Raises:
             CapacityError: none is left.
         """
         self._require_place()
-        connection = Connection()
+        connection = Connection(is_kept)
+        connection.used_at = self._now()
         self._connections.add(connection)
         return connection
 
     def disconnect(self, connection: Connection) -> None:
-        """Free a socket's place. Its live episode is dropped; an ended one stays readable.
+        """Free a connection's place. Its live episode is dropped; an ended one stays readable.
 
         A live one that cannot be dropped now expires like one over HTTP.
         """
         self._connections.discard(connection)
+        if connection.session_id is not None:
+            self._by_session_id.pop(connection.session_id, None)
         record, connection.record = connection.record, None
         if record is None:
             return
@@ -146,14 +161,47 @@ class Sessions:
         if not record.episode.done:
             self.delete(record)
 
+    def session_id(self, connection: Connection) -> str:
+        """Return the id by which JSON-RPC requests name a connection; nobody can guess it."""
+        if connection.session_id is None:
+            connection.session_id = secrets.token_hex(16)
+            self._by_session_id[connection.session_id] = connection
+        return connection.session_id
+
+    def by_session_id(self, session_id: str) -> Connection:
+        """Return the connection of this id.
+
+        Raises:
+            UnknownSessionError: there is none (any more).
+        """
+        connection = self._by_session_id.get(session_id)
+        if connection is not None and self._is_idle(connection):
+            self.disconnect(connection)
+            connection = None
+        if connection is None:
+            raise UnknownSessionError(_NO_SESSION)
+        return connection
+
+    @contextmanager
+    def using(self, connection: Connection) -> Iterator[None]:
+        """Keep a connection from expiring inside the block; it counts as used at its end."""
+        connection.users += 1
+        try:
+            yield
+        finally:
+            connection.users -= 1
+            connection.used_at = self._now()
+
     @contextmanager
     def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
         """Reserve the id, and over HTTP a place, while an episode is built. :meth:`add` inside the block keeps them.
 
         Raises:
+            UnknownSessionError: the connection was closed.
             EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
             CapacityError: no place is left (HTTP only: a socket has its place).
         """
+        self._require_open(connection)
         known = self._find(episode_id)
         live = known is not None and not known.episode.done and (connection is None or known.owner is not connection)
         if live or episode_id in self._building:
@@ -170,7 +218,17 @@ class Sessions:
                 self._http_live.discard(episode_id)
 
     def add(self, record: Record, connection: Connection | None) -> None:
-        """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id."""
+        """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id.
+
+        Raises:
+            UnknownSessionError: the connection was closed while the episode was built, which is dropped.
+        """
+        try:
+            self._require_open(connection)
+        except UnknownSessionError:
+            self._on_gone(record)
+            record.gone = True
+            raise
         self._building.discard(record.episode_id)
         if connection is not None:
             self._release(connection)
@@ -205,6 +263,7 @@ class Sessions:
         """Hand an episode to the socket that repeated its reset (its first socket may be half-open)."""
         if record.owner is connection:
             return
+        self._require_open(connection)
         self._release(connection)
         if record.owner is not None:
             record.owner.record = None
@@ -246,7 +305,9 @@ class Sessions:
         return [record for record in self._records.values() if record.run_id == run_id and not record.episode.done]
 
     def reap(self) -> int:
-        """Forget every expired episode; return how many."""
+        """Forget every expired episode and session; return how many episodes."""
+        for connection in [connection for connection in self._connections if self._is_idle(connection)]:
+            self.disconnect(connection)
         expired = [record for record in self._records.values() if self._expired(record)]
         for record in expired:
             self.delete(record)
@@ -262,6 +323,14 @@ class Sessions:
     def _expired(self, record: Record) -> bool:
         idle = record.owner is None and record.in_flight == 0
         return idle and self._now() - record.used_at > self._idle_ttl_s
+
+    def _is_idle(self, connection: Connection) -> bool:
+        idle = connection.is_kept and connection.users == 0
+        return idle and self._now() - connection.used_at > self._idle_ttl_s
+
+    def _require_open(self, connection: Connection | None) -> None:
+        if connection is not None and connection not in self._connections:
+            raise UnknownSessionError(_NO_SESSION)
 
     def _release(self, connection: Connection) -> None:
         """Separate a socket from its episode."""

@@ -14,6 +14,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,7 +41,7 @@ settings.load_profile("fast")
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what plays against the application, so that no test of the client need remember to say so."""
     for item in items:
-        if "live_app" in getattr(item, "fixturenames", ()):
+        if {"live_app", "app_with"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.needs_server)
 
 
@@ -105,6 +106,12 @@ def _app(tmp_path_factory: pytest.TempPathFactory, **changes: Any) -> FastAPI:
 
     chosen = {"catalog": "synthetic:600:0", "cache_dir": tmp_path_factory.mktemp("cache"), "log_level": "warning"}
     return create_app(Settings().model_copy(update=chosen | changes))
+
+
+@pytest.fixture(scope="session")
+def app_with(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., FastAPI]:
+    """Return what makes an application of its own with other settings: ``app_with(max_sessions=2)``."""
+    return partial(_app, tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,1 @@
-"""Training: a proof that something learns in these environments, with the algorithm that larger models use."""
+"""Training against a server: the authors' recipe as a command, and a proof that something learns."""

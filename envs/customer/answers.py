@@ -25,6 +25,16 @@ Named = tuple[int | None, str]
 """An item (None: none in particular) and what is asked of it."""
 
 
+def item_of(slot: Slot, of_all: Collection[str]) -> int | None:
+    """Return the item that a question for a slot must mean; None: any.
+
+    A kind in ``of_all`` is about all items together. A circumstance is of one item only, so naming another that is
+    called the same ("do you want a new lamp, and what was wrong with it?") changes nothing.
+    """
+    kind = slot.fact.kind
+    return None if slot.name in of_all or (kind is not None and kind.is_circumstance) else slot.item
+
+
 @dataclass(frozen=True, slots=True)
 class Mind:
     """What a customer can tell, and has told."""
@@ -40,7 +50,7 @@ class Mind:
 
     def meant(self, question: Question) -> list[tuple[str, list[Slot]]]:
         """Return the topics of a question that hold slots, each with them."""
-        about = [slot for slot in self.slots if is_about(self._item(slot), question.item, self.whole)]
+        about = [slot for slot in self.slots if is_about(item_of(slot, self.of_all), question.item, self.whole)]
         named = [(topic, [slot for slot in about if _is_named(slot, topic)]) for topic in question.topics]
         return [(topic, slots) for topic, slots in named if slots]
 
@@ -48,9 +58,6 @@ class Mind:
         """Return what a question is for by its words, with the item that it is limited to."""
         item, name = question.item, question.topics[0]
         return (None if item in self.whole or name in self.of_all else item), name
-
-    def _item(self, slot: Slot) -> int | None:
-        return None if slot.name in self.of_all else slot.item
 
 
 @dataclass(slots=True)

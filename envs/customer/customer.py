@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ecom_rlve.catalog.constraints import Constraint, Op
-from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, resolved
+from ecom_rlve.envs.customer.answers import MOST_FACTS, OF_GOODS, Mind, item_of, resolved
 from ecom_rlve.envs.customer.draft import Draft
 from ecom_rlve.envs.customer.first_message import hedged, said_at_first
 from ecom_rlve.envs.customer.hearing.claims import may_claim_stockout
@@ -180,7 +180,7 @@ class Customer:
             phrases=with_kinds(self._kinds),
             in_mind=tuple(
                 InMind(
-                    None if slot.name in self._of_all else slot.item,
+                    item_of(slot, self._of_all),
                     (slot.name, slot.fact.constraint.attribute),
                     slot in self._said,
                 )

@@ -16,9 +16,10 @@ from ecom_rlve.envs.answer import Answer
 from ecom_rlve.envs.episode.reading.call_syntaxes import as_call, lenient_fields
 from ecom_rlve.envs.episode.reading.envelope import AskedCall, Envelope, EnvelopeError, name_of_call, read_envelope
 from ecom_rlve.envs.episode.reading.raw_text import MAX_TEXT, loads, strict_fields, visible
+from ecom_rlve.envs.episode.submission import SayArgs
 from ecom_rlve.envs.errors import ActionError
 from ecom_rlve.envs.errors import FormatFailureError as FormatFailureError
-from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
+from ecom_rlve.envs.tools.registry import SAY, SUBMIT_ANSWER
 from ecom_rlve.envs.tools.tool import Args, Tool
 from ecom_rlve.models import Format, FormatFault, Style, ToolResult
 
@@ -130,6 +131,7 @@ def _fields_in(text: str, grammar: Grammar) -> Mapping[str, Any]:
 
 def _checked(envelope: Envelope, grammar: Grammar) -> ParsedAction:
     calls: list[Call] = []
+    said = [envelope.message] if envelope.message else []
     answer = _answer(envelope.answer, grammar)
     for asked in envelope.calls:
         args = _args(asked)
@@ -137,6 +139,8 @@ def _checked(envelope: Envelope, grammar: Grammar) -> ParsedAction:
             if answer is not None:
                 raise FormatFailureError("two answers in one action", FormatFault.ANSWER)
             answer = _answer({"done": True, **args}, grammar)
+        elif asked.name == SAY and grammar.style == "tool":
+            said.append(_said(args))
         else:
             calls.append(_call(asked, args, grammar))
     free = sum(call.tool.is_free for call in calls)
@@ -144,11 +148,11 @@ def _checked(envelope: Envelope, grammar: Grammar) -> ParsedAction:
         raise FormatFailureError(f"more than {grammar.b_tool} tool calls in one action", FormatFault.TOO_MANY_CALLS)
     if free > MAX_QUESTIONS:
         raise FormatFailureError(f"more than {MAX_QUESTIONS} questions in one action", FormatFault.TOO_MANY_CALLS)
-    end_turn = envelope.end_turn
+    message, end_turn = "\n".join(said), envelope.end_turn
     if end_turn is None:
         # Calls alone leave the turn of a tool-at-a-time client open.
-        end_turn = grammar.style == "turn" or not calls or bool(envelope.message) or answer is not None
-    return ParsedAction(envelope.message, tuple(calls), answer, end_turn)
+        end_turn = grammar.style == "turn" or not calls or bool(message) or answer is not None
+    return ParsedAction(message, tuple(calls), answer, end_turn)
 
 
 def _answer(raw: Any, grammar: Grammar) -> Answer | None:
@@ -160,6 +164,13 @@ def _answer(raw: Any, grammar: Grammar) -> Answer | None:
         return grammar.answer.read(raw)
     except ValidationError as error:
         raise FormatFailureError(f"answer: {_first(error)}", FormatFault.ANSWER) from None
+
+
+def _said(args: dict[str, Any]) -> str:
+    try:
+        return SayArgs.model_validate(args).message
+    except ValidationError as error:
+        raise FormatFailureError(f"{SAY}: {_first(error)}", FormatFault.ARGUMENTS) from None
 
 
 def _args(asked: AskedCall) -> dict[str, Any]:

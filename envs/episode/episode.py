@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ecom_rlve import __version__
@@ -21,6 +20,7 @@ from ecom_rlve.envs.episode.log import FINISH, Log, Step
 from ecom_rlve.envs.episode.observation import fitted
 from ecom_rlve.envs.episode.open_turn import OpenTurn
 from ecom_rlve.envs.episode.reward import FINISHED, Turns, compose
+from ecom_rlve.envs.episode.spec import EpisodeSpec as EpisodeSpec
 from ecom_rlve.envs.episode.utterances import Question, Told, earlier_lines, questions_to_read, utterances_of
 from ecom_rlve.envs.episode.verdict import episode_verdict, judged
 from ecom_rlve.envs.errand import Intent
@@ -30,56 +30,16 @@ from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import (
-    DEFAULT_PROFILE,
     EVERYTHING,
-    MAX_OBSERVATION_BYTES,
     EpisodeMetadata,
     EpisodeResult,
     EpisodeState,
-    Format,
     FormatFault,
     Observation,
-    RewardProfile,
-    Split,
-    Style,
     Termination,
     ToolResult,
 )
 from ecom_rlve.streams import Streams
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeSpec:
-    """What determines an episode, given catalog and version: equal specs give equal episodes."""
-
-    env_id: str
-    difficulty: int = 0
-    seed: int = 0
-    split: Split = "train"
-    style: Style = "turn"
-    axes: tuple[tuple[str, float], ...] = ()
-    """Overrides of single axes, by name."""
-    format: Format = "strict"
-    """How raw text is read; nothing else depends on it."""
-    reward_profile: RewardProfile = DEFAULT_PROFILE
-    """The weights of the reward's parts; only the total depends on them."""
-    observation_bytes: int = MAX_OBSERVATION_BYTES
-    """Greatest size of an observation."""
-
-    @classmethod
-    def of(cls, metadata: EpisodeMetadata) -> EpisodeSpec:
-        """Return the spec of the episode that has this metadata."""
-        return cls(
-            metadata.env_id,
-            metadata.difficulty,
-            metadata.seed,
-            metadata.split,
-            metadata.style,
-            tuple(sorted(metadata.axes.items())),
-            metadata.format,
-            metadata.reward_profile,
-            metadata.observation_bytes,
-        )
 
 
 class Episode:

@@ -1,12 +1,19 @@
-"""The tool with which clients of style ``tool`` submit: its arguments are the fields of the answer (SPEC §2.3)."""
+"""The tools with which clients of style ``tool`` submit and speak (SPEC §2.3).
+
+The arguments of ``submit_answer`` are the fields of the answer. ``say`` is for clients that can only call tools; others
+write a message beside their calls, so no list of an episode's tools names it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from pydantic import Field
+
 from ecom_rlve.envs.about import About
-from ecom_rlve.envs.tools.registry import SUBMIT_ANSWER
+from ecom_rlve.envs.tools.registry import SAY, SUBMIT_ANSWER
+from ecom_rlve.envs.tools.tool import Args, flat_schema
 
 _ENDS = "Submit the final answer; ends the episode."
 _CLOSES = (
@@ -15,6 +22,22 @@ _CLOSES = (
 )
 
 Schema = dict[str, Any]
+
+
+class SayArgs(Args):
+    """Arguments of ``say``."""
+
+    message: str = Field(min_length=1, max_length=20_000, description="What the customer reads.")
+
+
+def say_tool() -> Schema:
+    """Return the OpenAI function schema of the tool that speaks to the customer."""
+    function = {
+        "name": SAY,
+        "description": "Say something to the customer (free; ends the turn).",
+        "parameters": flat_schema(SayArgs),
+    }
+    return {"type": "function", "function": function}
 
 
 def submit_tool(about: About) -> Schema:

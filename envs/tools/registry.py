@@ -38,5 +38,7 @@ TOOLS: dict[str, Tool[Any]] = {
 }
 """Every tool of the store, in the order in which schemas list them."""
 
+SAY = "say"
+"""Name of the tool with which clients of style ``tool`` that can only call tools speak to the customer."""
 SUBMIT_ANSWER = "submit_answer"
 """Name of the tool with which clients of style ``tool`` submit; its arguments are the fields of the answer."""

@@ -70,6 +70,10 @@ class _Wire(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
     def _wake(self) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
@@ -95,12 +99,16 @@ class Http:
 
     async def ask(self, path: str, body: bytes) -> bytes:
         """POST a body to a path and return that of the answer."""
+        head = f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        return await self._exchanged("POST", path, head, body)
+
+    async def fetch(self, path: str) -> bytes:
+        """GET a path and return the body of the answer."""
+        return await self._exchanged("GET", path, "", b"")
+
+    async def _exchanged(self, method: str, path: str, headers: str, body: bytes) -> bytes:
         wire = self._wire
-        wire.send(
-            f"POST {path} HTTP/1.1\r\nHost: {self._host}\r\nContent-Type: application/json\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n".encode()
-            + body
-        )
+        wire.send(f"{method} {path} HTTP/1.1\r\nHost: {self._host}\r\n{headers}\r\n".encode() + body)
         while (end := wire.received.find(_END)) < 0:
             await wire.more()
         head = wire.received[:end].lower()
@@ -161,6 +169,10 @@ class Socket:
     def close(self) -> None:
         """Hang up."""
         self._wire.close()
+
+    def drop(self) -> None:
+        """Vanish: nothing that waits is sent any more, and no frame says goodbye."""
+        self._wire.abort()
 
 
 def _frame(body: bytes) -> bytes:

@@ -80,7 +80,8 @@ def vocabulary(texts: Sequence[Example]) -> tuple[list[str], list[str]]:
 
 def plain(folded: str, speller: Speller) -> str:
     """Return a casefolded text as the reader gives it to the classifier: spelt right, without punctuation."""
-    return " ".join(word for word in words_of(speller.corrected(folded, ())) if word[0].isalnum() or word[0] == "$")
+    spelt = speller.corrected(folded.replace("_", " "), ())
+    return " ".join(word for word in words_of(spelt) if word[0].isalnum() or word[0] == "$")
 
 
 def trained(texts: Sequence[Example]) -> dict[str, NDArray[Any]]:

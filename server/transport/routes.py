@@ -45,9 +45,10 @@ from ecom_rlve.run_models import (
     SampleRequest,
 )
 from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.mcp.rpc import Rpc
+from ecom_rlve.server.openenv.task_routes import TaskRoutes
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
-from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json, read_body
 from ecom_rlve.server.transport.run_routes import RunRoutes
 
@@ -66,6 +67,7 @@ class Routes:
 
     def __init__(self, service: Service) -> None:
         self._service = service
+        self._rpc = Rpc(service)
         self._schema = json.dumps(schemas())
 
     def router(self) -> APIRouter:
@@ -85,6 +87,8 @@ class Routes:
         self._mount_runs(router)
         _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
         _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
+        for method, path, handler, what in TaskRoutes(self._service).routes:
+            _add(router, method, path, handler, what, parameters=[_ENV] if "{env}" in path else None)
         return router
 
     def _mount(self, router: APIRouter, prefix: str, env: list[dict[str, Any]]) -> None:
@@ -96,7 +100,7 @@ class Routes:
         _add(router, "GET", f"{prefix}/health", self.health, "Whether the server is up", anything, env)
         _add(router, "GET", f"{prefix}/metadata", self.metadata, "What this server is", anything, env)
         _add(router, "GET", f"{prefix}/schema", self.schema, "JSON schemas of what travels", anything, env)
-        _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: tools/list", anything, env)
+        _add(router, "POST", f"{prefix}/mcp", self.mcp, "JSON-RPC 2.0: sessions and tools", anything, env)
 
     def _mount_runs(self, router: APIRouter) -> None:
         runs = RunRoutes(self._service)
@@ -188,9 +192,10 @@ class Routes:
         return _json(self._schema)
 
     async def mcp(self, request: Request) -> Response:
-        """Answer a JSON-RPC request; always 200 where the body fits."""
+        """Answer a JSON-RPC request: 200 where the body fits, 202 without a body to a notification."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
-        return _json(mcp.answer_text(raw, _env(request)))
+        answer = await self._rpc.answer_text(raw, _env(request))
+        return Response(status_code=202) if answer is None else _json(answer)
 
 
 def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str | None:

@@ -1,9 +1,10 @@
 """WebSocket: a socket is a session with at most one episode at a time; one answer per frame, in order.
 
     connected ── place taken ──> open ── {"type": "close"} or the peer goes ──> closed
-        └── no place, or no such environment ──> refused: told, and kept until the peer's first message ──> closed
+        └── no place, environment or session ──> refused: told, and kept until the peer's first message ──> closed
 
-A wrong frame is answered with an error frame and changes nothing.
+A wrong frame is answered with an error frame and changes nothing. With ``?session_id=`` a socket attaches to a JSON-RPC
+session, which stays when the socket goes: a client that reconnects finds its episode where it was.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
@@ -26,9 +27,10 @@ from ecom_rlve.server.errors import (
     UnknownFrameError,
     translate,
 )
+from ecom_rlve.server.mcp.rpc import Rpc, tool_reset
+from ecom_rlve.server.mcp.tools import call_action, callable_tools, listed, own_tools
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.sessions import Connection, Record
-from ecom_rlve.server.transport import mcp
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.transport.run_routes import RunRoutes
@@ -39,6 +41,8 @@ REFUSAL_WAIT_S = 5.0
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000
+_MAX_ID = 255
+_MOST_ID = 1 << 63
 
 
 async def serve_socket(websocket: WebSocket, service: Service, env: str | None) -> None:
@@ -46,17 +50,20 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     await websocket.accept()
     try:
         fixed = None if env is None else environment(env).about.id
-        connection = service.sessions.connect()
+        session_id = websocket.query_params.get("session_id")
+        connection = service.sessions.by_session_id(session_id) if session_id else service.sessions.connect()
     except Exception as error:
         code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
         return
     try:
-        await _Conversation(websocket, service, connection, fixed).run()
+        with service.sessions.using(connection):
+            await _Conversation(websocket, service, connection, fixed).run()
     except WebSocketDisconnect:
         pass
     finally:
-        service.disconnect(connection)
+        if not connection.is_kept:
+            service.disconnect(connection)
 
 
 async def _refuse(websocket: WebSocket, frame: str, code: int) -> None:
@@ -79,6 +86,7 @@ class _Conversation:
         self._websocket = websocket
         self._service = service
         self._connection = connection
+        self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
         self._runs = RunRoutes(service).answers()
@@ -97,17 +105,20 @@ class _Conversation:
             message = await websocket.receive()
             if message["type"] == "websocket.disconnect":
                 return
+            request_id = None
             try:
-                answer = await self._answer(message)
+                frame = self._read(message)
+                request_id = _echoed_id(frame)
+                answer = await self._answer(frame)
             except Exception as error:
                 answer = translate(error).frame()
             if answer is None:
                 await websocket.close(_NORMAL)
                 return
-            await websocket.send_text(answer)
+            await websocket.send_text(answer if request_id is None else _with_request_id(answer, request_id))
 
-    async def _answer(self, message: Mapping[str, Any]) -> str | None:
-        """Return the frame that answers ``message``; None if it asks to close."""
+    def _read(self, message: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the object that a frame holds."""
         text = message.get("text")
         if text is None:
             raise InvalidJsonError("frames are JSON text, this one is binary")
@@ -117,14 +128,22 @@ class _Conversation:
         frame = parse_json(text)
         if type(frame) is not dict:
             raise BadRequestError('a frame is an object, as in {"type": "state"}')
+        return frame
+
+    async def _answer(self, frame: dict[str, Any]) -> str | None:
+        """Return the frame that answers a frame; None if it asks to close."""
         kind = frame.get("type")
-        if kind == "close" and len(frame) == 1:
+        known = 2 if "request_id" in frame else 1
+        if kind == "close" and len(frame) == known:
             return None
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
             raise UnknownFrameError(f"type: one of {', '.join(self._answers)}, close is wanted")
-        if answer is None or len(frame) > 2 or (len(frame) == 2 and ("data" not in frame or kind == "state")):
-            raise BadRequestError(f"{kind}: only 'type' and, except for state and close, 'data' are known")
+        known += "data" in frame and kind not in ("state", "close")
+        if answer is None or len(frame) > known:
+            raise BadRequestError(
+                f"{kind}: only 'type', 'request_id' and, except for state and close, 'data' are known"
+            )
         return await answer(frame)
 
     async def _step(self, frame: dict[str, Any]) -> str:
@@ -132,11 +151,14 @@ class _Conversation:
         record = self._connection.record
         if action.get("type") == "list_tools":
             return self._tools(None if record is None else record.env_id)
+        if action.get("type") == "call_tool" and self._is_tool_style:
+            return await self._called(action)
         body = await self._service.step(self._held(), action, chosen_request_id(action))
         return f'{{"type":"observation","data":{body}}}'
 
     async def _reset(self, frame: dict[str, Any]) -> str:
-        request = ResetRequest.model_validate(_data(frame) if "data" in frame else {})
+        data = _data(frame) if "data" in frame else {}
+        request = ResetRequest.model_validate(data) if self._connection.session_id is None else tool_reset(data)
         body = await self._service.reset(request, self._connection, self._env)
         return f'{{"type":"observation","data":{body}}}'
 
@@ -149,7 +171,9 @@ class _Conversation:
         return f'{{"type":"state","data":{await self._service.state(self._held())}}}'
 
     async def _mcp(self, frame: dict[str, Any]) -> str:
-        return json.dumps({"type": "mcp", "data": mcp.answer(frame.get("data"), self._env)})
+        return json.dumps(
+            {"type": "mcp", "data": await self._rpc.answer(frame.get("data"), self._env, self._connection)}
+        )
 
     async def _of_runs(self, frame: dict[str, Any]) -> str:
         kind = frame["type"]
@@ -161,13 +185,28 @@ class _Conversation:
             raise NotResetError("this socket has no episode; send a reset first")
         return record
 
+    @property
+    def _is_tool_style(self) -> bool:
+        """Whether tools are called one at a time here: in a session before its reset too."""
+        record = self._connection.record
+        return self._connection.session_id is not None if record is None else record.episode.spec.style == "tool"
+
+    async def _called(self, action: dict[str, Any]) -> str:
+        """Answer OpenEnv's ``call_tool`` in the form of its own tool environments."""
+        request_id = chosen_request_id(action)
+        called = call_action(action.get("tool_name"), action.get("arguments"))
+        answer = await self._rpc.step(self._connection, called, request_id)
+        answer["observation"] = {"tool_name": action["tool_name"], "result": answer["observation"], "error": None}
+        return json.dumps({"type": "observation", "data": answer})
+
     def _tools(self, env: str | None) -> str:
         """Answer OpenEnv's ``list_tools``, which some trainers send before any reset."""
-        listed = [
-            {"name": each["name"], "description": each["description"], "input_schema": each["parameters"]}
-            for each in mcp.tools(env or self._env)
-        ]
-        data = {"observation": {"tools": listed}, "reward": None, "done": False}
+        tools = callable_tools if self._connection.session_id is not None else own_tools
+        data = {
+            "observation": {"tools": listed(tools(env or self._env), "input_schema")},
+            "reward": None,
+            "done": False,
+        }
         return json.dumps({"type": "observation", "data": data})
 
 
@@ -176,3 +215,34 @@ def _data(frame: dict[str, Any]) -> dict[str, Any]:
     if type(data) is not dict:
         raise BadRequestError("data: an object is wanted")
     return data
+
+
+def _echoed_id(frame: dict[str, Any]) -> str | int | None:
+    """Return the request id that the answer to a frame carries: its own, or that of its data.
+
+    Raises:
+        BadRequestError: the frame's own is neither a short string nor a whole number.
+    """
+    own = frame.get("request_id")
+    if own is not None:
+        if not _is_id(own):
+            raise BadRequestError(f"request_id: a string of 1 to {_MAX_ID} characters, or a whole number, is wanted")
+        return own
+    data = frame.get("data")
+    if type(data) is not dict:
+        return None
+    inner = data.get("request_id")
+    if inner is None and type(data.get("metadata")) is dict:
+        inner = data["metadata"].get("request_id")
+    return inner if _is_id(inner) else None
+
+
+def _is_id(value: object) -> TypeGuard[str | int]:
+    if type(value) is str:
+        return 1 <= len(value) <= _MAX_ID
+    return type(value) is int and abs(value) < _MOST_ID
+
+
+def _with_request_id(frame: str, request_id: str | int) -> str:
+    """Return a frame with the request id in it; its end is ours, so no text has to be read again."""
+    return f'{frame[:-1]},"request_id":{json.dumps(request_id)}}}'

@@ -18,17 +18,22 @@ PAGES = (
     "docs/agents.md",
     "docs/architecture.md",
     "docs/bank.md",
+    "docs/board.md",
     "docs/cart.md",
     "docs/catalog.md",
+    "docs/curriculum.md",
     "docs/environments.md",
     "docs/errors.md",
     "docs/frames.md",
+    "docs/judging.md",
+    "docs/openenv.md",
     "docs/protocol.md",
     "docs/scale.md",
     "docs/settings.md",
     "docs/simulator.md",
     "docs/soundness.md",
     "docs/tools.md",
+    "docs/trainers.md",
 )
 
 

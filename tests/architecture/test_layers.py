@@ -35,7 +35,7 @@ ALLOWED: dict[str, set[str]] = {
     "evaluation": {"evaluation", "client", "root"} | SHARED,
     "training": {"training", "evaluation", "client", "root"} | SHARED,
     "root": {"client"},
-    "commands": {"commands", "catalog", "envs", "root"} | SHARED,
+    "commands": {"commands", "catalog", "envs", "client", "evaluation", "root"} | SHARED,
     "cli": {"cli", "commands", "catalog", "envs", "server", "client", "evaluation", "training", "root"} | SHARED,
 }
 """Layer -> layers it may import; ``root`` is the package's own ``__init__`` (its version).
@@ -60,12 +60,20 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         "measures every environment in a process like a server's",
     ),
     "evaluation/in_process.py": ({"envs"}, "plays without a server"),
+    "evaluation/judging/replaying.py": ({"envs", "catalog"}, "plays recorded episodes again, on a catalog of its own"),
+    "evaluation/judging/report/axes.py": (
+        {"envs"},
+        "the value of an axis at a difficulty is the environments' formula",
+    ),
     "evaluation/climb.py": (
         {"envs"},
         "plays under a curriculum of its own: where a server discloses acts, episodes count for none",
     ),
+    "evaluation/mixed_groups.py": ({"envs"}, "plays in process: six thousand episodes for a table"),
     "evaluation/customer/audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
+    "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),
+    "evaluation/bench/crowd/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
@@ -78,12 +86,18 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
 """Module -> (further layers it may import, why)."""
 
 COMES_WITH = {
+    "art": "openpipe-art",
     "huggingface_hub": "datasets",
+    "openenv": "openenv",
     "pydantic_core": "pydantic",
     "sentence_transformers": "sentence-transformers",
     "starlette": "fastapi",
+    "tokenizers": "transformers",
 }
-"""Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one."""
+"""Module -> the declared distribution that ships and pins it; a pin of our own could only contradict that one.
+
+That of ``openenv`` is named because the extra that brings it is not installed where this is checked.
+"""
 
 BANNED_MODULES = {"random", "secrets", "uuid"}
 BANNED_CALLS = {
@@ -165,6 +179,11 @@ def extra_names(extra: str, project: dict[str, Any]) -> set[str]:
     return names
 
 
+def named_after(module: str) -> str:
+    """Return the distribution that a module which is not installed is taken to come from."""
+    return module.replace("_", "-")
+
+
 @pytest.fixture(scope="module")
 def trees(package_files: dict[str, Path]) -> dict[str, ast.Module]:
     return {name: ast.parse(path.read_text(), name) for name, path in package_files.items()}
@@ -195,9 +214,12 @@ def test_imports_are_absolute(trees: dict[str, ast.Module]) -> None:
 
 
 def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject: dict[str, Any]) -> None:
-    """A client module may use the base dependencies only; all others may use what the server's extras pin."""
+    """A client module may use the base dependencies only; all others may use what the server's extras pin.
+
+    An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
+    """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "sentence")
+    extras = ("server", "data", "openenv", "sentence", "trl")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}
@@ -205,11 +227,17 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
         declared = (
             base if layer(name) in {"client", "codes", "models", "run_models", "said_models", "root"} else everything
         )
+        if (
+            name.startswith("client/adapters/")
+            and (extra := Path(name).stem) in pyproject["project"]["optional-dependencies"]
+        ):
+            declared = declared | extra_names(extra, pyproject["project"])
         foreign = {top for full in imported(tree) if (top := full.split(".")[0]) not in sys.stdlib_module_names}
         undeclared = {
             top
             for top in foreign - {PACKAGE, "__future__"}
-            if not {COMES_WITH.get(top, ""), *(d.lower() for d in distributions.get(top, []))} & declared
+            if not {COMES_WITH.get(top, ""), *map(str.lower, distributions.get(top, [top.replace("_", "-")]))}
+            & declared
         }
         if undeclared:
             offences[name] = undeclared

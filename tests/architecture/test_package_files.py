@@ -13,7 +13,7 @@ import yaml
 from packaging.requirements import Requirement
 
 from ecom_rlve import __version__
-from ecom_rlve.server.transport.mcp import tools
+from ecom_rlve.server.mcp.tools import callable_tools
 
 TEXT_LIMIT = 5_000_000
 FOREIGN = {
@@ -60,7 +60,9 @@ def test_manifest_declares_what_the_reward_is(manifest: dict[str, Any], root: Pa
 
 
 def test_manifest_declares_the_tools_that_the_server_lists(manifest: dict[str, Any]) -> None:
-    assert manifest["validation"]["capabilities"]["declared_tools"] == sorted(tool["name"] for tool in tools(None))
+    assert manifest["validation"]["capabilities"]["declared_tools"] == sorted(
+        tool["name"] for tool in callable_tools(None)
+    )
 
 
 def test_runtime_plan_is_bounded_and_ends_the_episode(manifest: dict[str, Any], root: Path) -> None:

@@ -12,7 +12,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +33,8 @@ PAIR = re.compile(r'"(?P<name>\w+)": (?P<value>"(?:[^"\\]|\\.)*"|-?[\d.]+|true|f
 """A key with a plain value, in an answer that is shown shortened."""
 EPISODE = re.compile(r"seed (?P<seed>\d+), difficulty (?P<difficulty>\d+), style `(?P<style>\w+)`")
 TOTAL = re.compile(r"`r_total` \|.*\*\*(?P<total>[+-][\d.]+)\*\*")
-PAGES_WITH_PYTHON = {"README.md": "default_url", "docs/agents.md": "judging_url", "docs/protocol.md": "default_url"}
-"""Pages with Python examples, and the server against which these run."""
+PAGES_WITH_PYTHON = {"README.md": "default_url", "docs/agents.md": "judging_url", "docs/trainers.md": "default_url"}
+"""Pages with Python examples, and the server against which these run; ``make test-openenv`` runs those with OpenEnv."""
 
 
 @contextmanager
@@ -108,8 +107,6 @@ def examples() -> list[Any]:
 def test_the_python_examples_print_what_they_show(
     request: pytest.FixtureRequest, tmp_path: Path, server: str, code: str, output: str
 ) -> None:
-    if "from openenv" in code and find_spec("openenv") is None:
-        pytest.skip("openenv is not installed: its example was not run")
     command = [sys.executable, "-P", "-c", code.replace(SHOWN_URL, request.getfixturevalue(server))]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -14,7 +14,7 @@ from ecom_rlve.evaluation.gate import markdown, outcomes, passing
 from ecom_rlve.run_models import CurriculumParameters
 
 DEFAULT = CurriculumParameters()
-GATES = 20_000
+GATES = 50_000
 CART: Key = ("CART", "turn", "strict")
 
 

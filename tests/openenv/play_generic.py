@@ -147,9 +147,9 @@ def in_style(action: Action, style: str) -> Action:
     return call("submit_answer", **{name: value for name, value in action["answer"].items() if name != "done"})
 
 
-def play(env: Any, env_id: str, style: str, seed: int) -> tuple[float, bool]:
+def play(env: Any, env_id: str, style: str, seed: int, is_named: bool) -> tuple[float, bool]:
     """Play one episode; return its reward, and whether it was won. Any broken promise is an AssertionError."""
-    asked = {"difficulty": 0, "seed": seed, "style": style, **({"env_id": env_id} if style == "turn" else {})}
+    asked = {"difficulty": 0, "seed": seed, "style": style, **({"env_id": env_id} if is_named else {})}
     start = env.reset(**asked)
     assert (start.reward, start.done) == (None, False), start
     message = start.observation["user_message"]
@@ -185,13 +185,13 @@ def installed() -> str:
     raise AssertionError("no OpenEnv here")
 
 
-def main(base_url: str) -> None:
-    """Play every environment: in style ``turn`` through the root, in style ``tool`` under its own path."""
+def main(base_url: str, *, has_paths: bool = True) -> None:
+    """Play every environment: in style ``turn`` through the root, in style ``tool`` under its own path, if any."""
     for env_id in SCRIPTS:
-        for style, path in (("turn", ""), ("tool", f"/envs/{env_id}")):
+        for style, path in (("turn", ""), ("tool", f"/envs/{env_id}" if has_paths else "")):
             # In openenv-core the plain client is for async code alone.
             with GenericEnvClient(base_url=base_url + path).sync() as env:
-                ends = [play(env, env_id, style, seed) for seed in range(SEEDS)]
+                ends = [play(env, env_id, style, seed, is_named=not path) for seed in range(SEEDS)]
             rewards, wins = [reward for reward, _ in ends], sum(is_won for _, is_won in ends)
             print(
                 f"  {env_id:<8} {style}: {len(ends)} episodes, {wins} won,"

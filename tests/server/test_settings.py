@@ -59,3 +59,18 @@ def test_a_value_out_of_range_stops_the_start(monkeypatch: pytest.MonkeyPatch, n
     monkeypatch.setenv(f"ECOM_RLVE_{name}", value)
     with pytest.raises(ValidationError):
         Settings()
+
+
+def test_the_store_is_in_the_users_state_folder_unless_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    for home, folder in (
+        ("", tmp_path / ".local/state"),
+        ("not/absolute", tmp_path / ".local/state"),
+        ("/s", Path("/s")),
+    ):
+        monkeypatch.setenv("XDG_STATE_HOME", home)
+        assert Settings().store_path == folder / "ecom-rlve/store.sqlite3"
+    monkeypatch.setenv("ECOM_RLVE_STORE", "memory")
+    assert Settings().store_path is None
+    monkeypatch.setenv("ECOM_RLVE_STORE", "runs.db")
+    assert Settings().store_path == Path("runs.db")

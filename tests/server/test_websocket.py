@@ -314,3 +314,34 @@ def test_a_large_catalog_is_served_by_a_bounded_pool(serve: Any) -> None:
     assert asyncio.run(play_all()) == [str(seed) for seed in range(32)]
     started = [thread.name for thread in threading.enumerate() if thread not in before]
     assert sum(name.startswith("episode") for name in started) <= 2
+
+
+@pytest.mark.parametrize("kind", ["reset", "step", "finish", "state", "mcp", "jump"])
+@pytest.mark.parametrize("request_id", ["a-17", 17, 0])
+def test_an_answer_echoes_the_request_id_of_its_frame(peer: ClientConnection, kind: str, request_id: str | int) -> None:
+    data: dict[str, Any] = {} if kind == "state" else {"data": {}}
+    assert ask(peer, {"type": kind, **data, "request_id": request_id})["request_id"] == request_id
+    assert "request_id" not in ask(peer, {"type": kind, **data})
+
+
+def test_an_answer_echoes_the_request_id_of_its_data(peer: ClientConnection) -> None:
+    long = "0123456789abcdef"
+    assert ask(peer, reset(request_id=long))["request_id"] == long
+    noted = {"type": "step", "data": {"tool_calls": [], "metadata": {"request_id": "s1"}}}
+    assert ask(peer, noted)["request_id"] == "s1"
+    refused_step = ask(peer, {"type": "step", "data": {"request_id": "s2"}})
+    assert (refused_step["type"], refused_step["request_id"]) == ("error", "s2")
+    assert ask(peer, {**noted, "request_id": 5})["request_id"] == 5
+    assert ask(peer, {"type": "finish", "data": {"request_id": "f1"}})["request_id"] == "f1"
+
+
+def test_a_request_id_beside_the_data_makes_no_step_repeatable(peer: ClientConnection) -> None:
+    ask(peer, reset())
+    answers = [ask(peer, {**HELLO, "request_id": "same"}) for _ in range(2)]
+    assert [answer["data"]["observation"]["turn"] for answer in answers] == [1, 2]
+
+
+@pytest.mark.parametrize("request_id", ["", "x" * 256, True, 1.5, [], {}, 1 << 70])
+def test_a_request_id_that_cannot_be_echoed_is_refused(peer: ClientConnection, request_id: Any) -> None:
+    answer = ask(peer, {"type": "state", "request_id": request_id})
+    assert (answer["data"]["token"], "request_id" in answer) == ("VALIDATION_ERROR", False)

@@ -41,6 +41,10 @@ _ECHO = re.compile(
     r"~\s*\?|^(?:honestly|truly|me)\?|^(?:oh|um|hm|well|,|the|and|of|for|about|dear|\s|\{(?:thing|item)_\d+\})*\?"
 )
 """A question that asks nothing: it repeats what was asked, or is a phrase of courtesy."""
+_SERVICES = frozenset(("RETURN", "STATUS", "ARRIVAL", "POLICY"))
+"""What is asked about orders."""
+_NAMES_NOTHING = frozenset(("clarify", "reject", "confirm", "skip"))
+"""Acts that name no attribute besides those in their places."""
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""
 _GOES_WITH: Mapping[str, tuple[str, ...]] = {
@@ -137,9 +141,10 @@ class WordingCheck:
         names, words = phrases().names, WORD.findall(bare)
         if sum(not is_english(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
-        for clause in map(without_story, _CLAUSE.split(free)):
+        is_service = bool(self._marks & _SERVICES)
+        for clause in (without_story(each, is_service) for each in _CLAUSE.split(free)):
             tells = _TELLS.search(clause)
-            names_of = tells or (PLACE.search(clause) and "clarify" not in self._kinds)
+            names_of = tells or (PLACE.search(clause) and not self._kinds & _NAMES_NOTHING)
             for word in WORD.findall(PLACE.sub(" ", clause)):
                 is_near = (
                     is_common(word)

@@ -29,13 +29,24 @@ _MORE_ENDINGS = _ENDINGS | {
     "ish": ("",),
     "ness": ("",),
 }
-_TELLS_OF_ONESELF = re.compile(r"\b(?:i|we|me|us|my|our|he|she|his|her|life)\b")
-_POINTS = re.compile(r"\{|\b(?:it|its|one|ones|this|that|them|they|these|those|something|colou?r|size)\b")
-"""A clause that holds one of these may be about a product."""
+_TELLS_OF_ONESELF = re.compile(
+    r"\b(?:i|we|me|us|my|our|he|she|his|her|life|(?:the|our|my) \w+ (?:is|are|was|were)|school|kids?|everyone|family)\b"
+)
+_POINTS = re.compile(
+    r"\{|\b(?:it(?!'s been| rains| snows| took| takes| turns| feels)|its|ones?|"
+    r"th(?:is|at)(?! (?:morning|evening|week|month|year|winter|summer|spring|autumn|day|time|happens)| is why)|"
+    r"them|they|these|those|something|colou?r|size)\b"
+)
+"""A clause that holds one of these may be about a product; "it's been a long day" and "this week" are not."""
 _NEGATES = re.compile(r"\b(?:not|never|no|nobody|nothing)\b")
 _WANTS = re.compile(
-    r"\b(?:want|need|like|love|mean|think|say|said|care|buy|order|take|accept|agree|ask|asked|look|use)"
+    r"\b(?:(?:want|need|like|prefer|care|buy|order|accept|agree)\w*|bought|must|should|sure|certain|wrong|maybe|"
+    r"perhaps|guess|suppose|decid\w+|chang(?:e|ed) (?:my|our)|instead|rather|otherwise|or|unless|except|"
+    r"either|joking|kidding)\b"
 )
+"""A clause that holds one of these wishes, or qualifies what was said."""
+_MUSES = re.compile(r"\b(?:love|mean|think|say|said|ask|asked|take|look|use)\b")
+"""A clause that holds one of these may be an opinion of a product."""
 _LONG_CLAUSE = 5
 """A clause that negates and has fewer words may negate what stands before it: "{fact_1}? I do not."."""
 
@@ -44,7 +55,7 @@ _LONG_CLAUSE = 5
 def is_common(word: str) -> bool:
     """Tell whether any customer may use a word, even next to a fact: it or its base form stands in ``words.txt``."""
     words = _listed("words.txt")
-    is_form = not _forms(word).isdisjoint(words) and word not in _listed("harmful.txt")
+    is_form = not _forms(word).isdisjoint(words) and word not in _listed("harmful.txt") | _listed("describing.txt")
     return word in _CLITICS or word in words or is_form
 
 
@@ -62,19 +73,30 @@ def is_english(word: str) -> bool:
     return is_common(word) or not _forms(word).isdisjoint(_said_by_bank() | _listed("english.txt"))
 
 
-def without_story(clause: str) -> str:
-    """Return a clause without words that describe or negate, where it tells of the customer and of no product."""
+def without_story(clause: str, is_service: bool) -> str:
+    """Return a clause without words that are unknown, describe or negate, where it tells of people and of no product.
+
+    ``is_service``: what people tell of an order could be taken for a circumstance, so only unknown words are let pass.
+    """
     if not _TELLS_OF_ONESELF.search(clause) or _POINTS.search(clause) or _WANTS.search(clause):
         return clause
     if _NEGATES.search(clause) and len(WORD.findall(clause)) < _LONG_CLAUSE:
         return clause
-    return WORD.sub(lambda match: "~" if _describes(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
+    told = _is_unknown if is_service or _MUSES.search(clause) else _describes
+    return WORD.sub(lambda match: "~" if told(match[0]) or _NEGATES.fullmatch(match[0]) else match[0], clause)
+
+
+def _is_unknown(word: str) -> bool:
+    return not is_english(word) and _forms(word, _MORE_ENDINGS).isdisjoint(
+        _listed("harmful.txt") | _listed("describing.txt")
+    )
 
 
 @lru_cache(_WORDS_KEPT)
 def _describes(word: str) -> bool:
     forms = _forms(word, _MORE_ENDINGS)
-    return not forms.isdisjoint(_listed("describing.txt")) and forms.isdisjoint(_listed("harmful.txt"))
+    is_told = _is_unknown(word) or not forms.isdisjoint(_listed("describing.txt"))
+    return is_told and forms.isdisjoint(_listed("harmful.txt"))
 
 
 def _forms(word: str, endings: dict[str, tuple[str, ...]] = _ENDINGS) -> set[str]:

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at
 from ecom_rlve.envs.customer.hearing.question_words import (
+    ALSO_ENGLISH,
     COMMON_WORDS,
     FOREIGN_WORDS,
     NOT_NAMES,
+    SAME_UNITS,
     UNITS,
     Phrase,
     Phrases,
@@ -28,7 +30,8 @@ _LONGEST_VALUE = 4
 _NUMBER_WITH_UNIT = re.compile(r"\d+(?:\.\d+)?([a-z]+)")
 _BREAKS = frozenset(",;:()—–")
 _JOINTS = frozenset(("and", "or"))
-_LINKS = frozenset(("and", "plus", "also", "n"))
+LINKS = frozenset(("and", "plus", "also", "n"))
+"""Words that join two things asked for."""
 _QUESTION_WORDS = frozenset(("what", "which", "how", "what's", "do", "would", "also"))
 _NUMBERS = frozenset(NUMBER_WORDS[1:]) | frozenset(map(str, range(1, 11)))
 _CONDITIONS = frozenset(("if", "case"))
@@ -55,8 +58,13 @@ Clause = list[Part]
 
 
 def is_foreign(tokens: Sequence[str]) -> bool:
-    """Tell whether a sentence has as many words of other languages as common English ones."""
-    strange = [token for token in tokens if token in FOREIGN_WORDS or not token.isascii()]
+    """Tell whether a sentence has as many words of other languages as common English ones.
+
+    Those that are English too count only beside another.
+    """
+    strange = [token for token in tokens if token in FOREIGN_WORDS or not (token.isascii() or token in _BREAKS)]
+    if ALSO_ENGLISH.issuperset(strange):
+        return False
     foreign = len([token for token in strange if token[0] != ITEM_MARK])
     return foreign > 0 and foreign >= len([token for token in tokens if token in COMMON_WORDS])
 
@@ -77,7 +85,7 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
             is_condition = False
             at += 1
             continue
-        if token in _LINKS:
+        if token in LINKS:
             clauses[-1].append(Part())
         part = clauses[-1][-1]
         is_condition |= _opens_condition(tokens, at)
@@ -86,7 +94,7 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
         end = at + 1 if event is None else event.end
         if event is not None:
             if event.items and _is_counted(tokens, at):
-                part.events.append(Event(at - 1, at, name="quantity"))
+                part.events.append(Event(at - 1, at, name="quantity", others=("units_bought",)))
             if not (is_condition and event.is_unknowable) and not _is_echo(event, part.events):
                 part.events.append(event)
         is_noun = event is not None and event.items and not COMMON_WORDS.issuperset(tokens[at:end])
@@ -203,4 +211,7 @@ def _number_at(tokens: Sequence[str], at: int) -> Event | None:
     joined = _NUMBER_WITH_UNIT.fullmatch(token)
     unit = joined[1] if joined else tokens[at + 1] if at + 1 < len(tokens) else ""
     name = UNITS.get(unit)
-    return Event(at, at + 1 if joined else at + 2, name=name, is_bare_number=True, is_vague=True) if name else None
+    if not name:
+        return None
+    end = at + 1 if joined else at + 2
+    return Event(at, end, name, is_bare_number=True, is_vague=True, others=SAME_UNITS.get(name, ()))

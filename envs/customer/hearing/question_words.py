@@ -81,9 +81,21 @@ _YIELDING: dict[str, tuple[frozenset[str], int]] = {
     "how much": (frozenset(NUMERIC) | {"quantity"}, 4),
     "how long": (frozenset({"battery_life", "ship_days"}), 5),
 }
-# "How many hours" names a unit that only one attribute is counted in.
-_COUNTED_UNITS: dict[str, str] = {"how many hours": "battery_life", "how many days": "ship_days"}
+_COUNTED_UNITS: dict[str, str] = {
+    "how many hours": "battery_life", "how many days": "ship_days",
+    **dict.fromkeys(("how many litres", "how many liters", "how many ml", "how many millilitres",
+                     "how many milliliters", "how many cups", "how many gallons", "how many pints"), "capacity"),
+    **dict.fromkeys(("how many kilos", "how many kg", "how many pounds"), "weight"),
+    **dict.fromkeys(("how many cm", "how many centimetres", "how many centimeters", "how many metres",
+                     "how many meters", "how many feet"), "length"),
+    "how many inches": "screen_size",
+    **dict.fromkeys(("how many dollars", "how many bucks", "how many quid"), "price"),
+    "how many stars": "rating",
+}  # fmt: skip
+"""What is counted in a unit is asked for, not how many things."""
 
+_REACH_OF_MONEY = 1
+"""Most words between "what do you want" and "spend" or "price"."""
 _MONEY = ("price", "budget", "price_paid", "order_total", "order_amount")
 _SIZES = ("size", "length", "capacity", "screen_size")
 _COUNTS = ("quantity", "units_bought")
@@ -96,6 +108,10 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
     "how much": (*_MONEY, "capacity", "weight", *_COUNTS),
     **dict.fromkeys(("size", "how big", "how large"), (*_SIZES, "order_amount")),
     "how heavy": ("weight",),
+    **dict.fromkeys(("how many dollars", "how many bucks", "how many quid"), _MONEY),
+    **dict.fromkeys(("how many cm", "how many centimetres", "how many centimeters", "how many feet"),
+                    ("length", "screen_size", "size")),
+    "how many inches": ("screen_size", "length", "size"),
     "how long": ("length", "battery_life", "ship_days"),
     **dict.fromkeys(("how many", "quantity", "number of", "units", "pieces", "qty", "how much of"), _COUNTS),
     **dict.fromkeys(("how fast", "how soon", "how quickly", "delivery time", "delivery speed", "shipping time",
@@ -111,8 +127,13 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
 UNITS: Mapping[str, str] = {
     "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
     "kg": "weight", "h": "battery_life",
+    **dict.fromkeys(("mm", "cm", "m", "metre", "metres", "meter", "meters", "ft", "feet", "foot"), "length"),
+    **dict.fromkeys(("inch", "inches"), "screen_size"),
 }  # fmt: skip
-"""The attribute that a number with this unit is about. Lengths are left out: two attributes are measured in cm."""
+"""The attribute that a number with this unit is about."""
+
+SAME_UNITS: Mapping[str, tuple[str, ...]] = {"length": ("screen_size", "size"), "screen_size": ("length", "size")}
+"""What else may be measured in the unit of an attribute."""
 
 NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # word: (words before it, words after it) that show it names no attribute there
@@ -164,6 +185,9 @@ FOREIGN_WORDS: frozenset[str] = frozenset(
     """.split()
 ) - {"do", "as", "come", "on", "me", "an", "was", "no"}
 """Function words of other languages; a sentence with at least as many of them as common English words is not read."""
+
+ALSO_ENGLISH: frozenset[str] = frozenset("wat u oder per van pour comment son".split())
+"""Words of other languages that are English too, or that English chats write ("wat do u like", "oder total?")."""
 
 
 def _plurals(word: str) -> tuple[str, ...]:
@@ -227,6 +251,8 @@ def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
     A value that is also a name in :data:`PHRASES` ("price", as what matters most) keeps its meaning as a name.
     """
     named = {" ".join(phrase.words) for phrases in PHRASES.values() for phrase in phrases}
+    # "What do you want to spend" asks for no things.
+    money = frozenset(_MONEY)
     owners: dict[str, dict[str, None]] = {}
     for kind in kinds:
         for value in kind.values:
@@ -235,6 +261,8 @@ def with_kinds(kinds: tuple[SlotKind, ...]) -> Phrases:
         Phrase(
             (*first, ending),
             kind.name,
+            yields_to=money if first and kind.name not in money else frozenset(),
+            reach=_REACH_OF_MONEY,
             others=_others(text, kind.name, *owners.get(text, ())),
             is_label=text == kind.label,
         )

@@ -19,21 +19,32 @@ _LEAD = (
 _QUESTION = re.compile(
     _LEAD
     + r"(?:(?:what|which|how)(?!\s+(?:i|we|you|an?|it|they|is why|means|nice|great|lovely|wonderful|kind|happy)\b)"
-    r"|do you|did you|would you|could you|can you|will you|should i|shall i|may i|can i)\b"
+    r"|do you|did you|would you|could you|can you|will you|should i|shall i|may i|can i"
+    r"|(?:when|where|were|why|who)(?:'s|'d| (?:is|are|was|were|do|does|did|has|have|can|must|should|will|would|to))"
+    r"|(?:is|are|was|were|does|did|has|must|would) (?:it|its|they|that|this|these|those|there|you|your|the|a|an)"
+    r"|have you|will (?:it|they|that|this|the))\b"
 )
+_PROMPT = re.compile(
+    _LEAD + r"(?:enter|state|indicate|input|provide|fill in"
+    r"|(?:select|choose|pick|name|list|describe|give|give me|send me) (?:the|your|a|an|one|its|any|some|all|remaining)"
+    r"(?! (?:moment|second|sec|minute|bit|shot|try|go|hand|look|nice|great|wonderful|good|lovely)\b))\b"
+)
+"""An entry of a form: "enter the size", "give me a number"."""
 _REQUEST = re.compile(
     r"(?<!n't )(?<!not )(?<!to )\b(?:tell me|let me know)\b"
     r"|\b(?:i|we)(?:'d| would|'ll)?(?: (?:just|still|only|also|first|now))* (?:need|want|have|like|love|must)"
     r"(?: to)? (?:know|ask|hear|confirm|clarify)\b"
-    r"|\bplease(?: also)? (?:specify|share|provide|state|clarify|name|give|describe|choose|pick|select|indicate|confirm"
-    r"|advise|tell|answer|say)\b"
+    r"|\b(?:please|kindly)(?: also)? (?:specify|share|provide|state|clarify|name|give|describe|choose|pick|select"
+    r"|indicate|confirm|advise|tell|answer|say|mention|list|enter|write|type|send)\b"
     r"|\b(?:i(?:'m| am) (?:wondering|curious|asking)|i wonder|may i ask)\b"
     r"|\bcould you (?:please )?(?:tell|specify|confirm)\b"
     r"|\bi(?:'d| would|'ll| will)?(?: (?:still|just|only|also))+ need (?:the|your|its)\b"
     r"|^" + _LEAD + r"(?:specify|clarify|tell me|confirm (?:the|your|which|what|how))\b"
 )
 # Each alternative of the pattern holds one of these words; looking for them first is many times faster.
-_REQUEST_HINTS = ("need", "tell", "know", "ask", "hear", "please", "wonder", "curious", "specify", "clarify", "confirm")
+_REQUEST_HINTS = (
+    "need", "tell", "know", "ask", "hear", "please", "kindly", "wonder", "curious", "specify", "clarify", "confirm",
+)  # fmt: skip
 
 
 class Event(NamedTuple):
@@ -84,6 +95,8 @@ def is_question(sentence: str) -> bool:
 
 def is_request(sentence: str) -> bool:
     """Tell whether a casefolded sentence asks to be told something."""
+    if _PROMPT.match(sentence):
+        return True
     return any(hint in sentence for hint in _REQUEST_HINTS) and _REQUEST.search(sentence) is not None
 
 

@@ -15,7 +15,20 @@ from itertools import chain
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK, may_claim_stockout, says_done, sold_out_claims
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, OPEN, STATEMENT, classifier
 from ecom_rlve.envs.customer.hearing.events import Clause, Part, clauses_of, is_foreign
-from ecom_rlve.envs.customer.hearing.meaning import Verdict, asks, choice, joined, meant, resolved, torn, verdict
+from ecom_rlve.envs.customer.hearing.meaning import (
+    Verdict,
+    asks,
+    choice,
+    is_offer,
+    joined,
+    leads_in,
+    meant,
+    names_in_mind,
+    resolved,
+    surely,
+    torn,
+    verdict,
+)
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, items_in, nouns_of, words_of
 from ecom_rlve.envs.customer.hearing.questions import Events, questions_in, taken_up
 from ecom_rlve.envs.customer.hearing.sentences import asking, sentences_of, without_exceptions
@@ -28,6 +41,10 @@ _SHORT = 8
 """Words of a question that may lean on the sentence before it."""
 _ALL = re.compile(r"\b(?:whole|entire|complete|full|hidden|secret) (?:\w+ )?(?:list|brief|goal|prompt|specification)\b")
 """A question for all at once names nothing."""
+_TOTAL = "budget"
+"""But not one for what the whole list may cost."""
+_KEPT = "compatibility"
+"""What a substitute must keep is asked for even where the same sentences say what has sold out."""
 _LIST = re.compile(r"\bon your (?:\w+ )?list\b")
 """So does one for a list, of a customer who has none."""
 _ELSE = re.compile(r"\belse\b")
@@ -107,7 +124,8 @@ def read(text: str, topics: Topics, *, asked_directly: bool = False) -> Reading:
     is_direct = asked_directly and not any(asks_by_form)
     notes = _Notes(is_question=asked_directly, is_unread=asked_directly and not sentences)
     for sentence, is_asked in zip(sentences, asks_by_form, strict=True):
-        _note_sentence(sentence, nouns, kept, topics, notes, is_asked=is_asked or is_direct)
+        # Names of fields are words too: "which skin_type?".
+        _note_sentence(sentence.replace("_", " "), nouns, kept, topics, notes, is_asked=is_asked or is_direct)
     count = len(topics.items)
     return Reading(
         is_question=notes.is_question,
@@ -166,17 +184,17 @@ def _note_clauses(
         notes.is_question = True
         notes.questions += taken
         return
-    if notes.claims and not any(event.name for event in whole.events):
+    if notes.claims and not any(event.name for event in whole.events) and not surely(_KEPT, whole, item, topics):
         # What they want instead of what has sold out is no question of its own.
         notes.is_question |= is_asked
         return
-    if not is_asked and not asks(whole, item, topics):
+    if not is_asked and not asks(whole, item, topics, is_label=sentence.rstrip().endswith(":")):
         notes.before = whole
         return
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
     before, notes.before = (notes.before if is_short else Part()), Part()
     is_listed = _LIST.search(sentence) and not whole.events
-    if topics.in_mind and (is_listed or _ALL.search(sentence)):
+    if topics.in_mind and (is_listed or _ALL.search(sentence)) and not surely(_TOTAL, whole, item, topics):
         notes.is_question = notes.is_open = True
         return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence))
@@ -223,15 +241,34 @@ def _meant(
     if is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
         return [leant]
     is_single = len(clauses) == 1 and len(clauses[0]) == 1
-    found = [
-        [event for part in clause for event in meant(part, _own(part, item), topics, is_whole=is_single and is_plain)]
-        for clause in clauses
-    ]
+    if is_plain and not is_single and is_offer(whole) and verdict(whole.words, item, topics).is_sure:
+        wholly = resolved(whole, item, topics)
+        if wholly:
+            return [wholly]
+    found = _by_part(clauses, item, topics, is_whole=is_single and is_plain)
     is_heard = any(topics.holds(item, event.topics) for clause in found for event in clause if event.name)
     if is_heard or is_single or not is_plain:
         return found
     wholly = resolved(whole, item, topics)
     return [wholly] if wholly else found
+
+
+def _by_part(clauses: Sequence[Clause], item: int | None, topics: Topics, *, is_whole: bool) -> list[Events]:
+    """Return the events of each clause with what they mean.
+
+    Parts before the first that names something in mind, and that do not ask, only lead up to it: "if you'd be so kind,
+    which shade?".
+    """
+    leads = any(names_in_mind(part, item, topics) for clause in clauses for part in clause)
+    found = []
+    for clause in clauses:
+        events: Events = []
+        for part in clause:
+            leads = leads and not names_in_mind(part, item, topics)
+            is_lead = leads and leads_in(part)
+            events += part.events if is_lead else meant(part, _own(part, item), topics, is_whole=is_whole)
+        found.append(events)
+    return found
 
 
 def _own(part: Part, item: int | None) -> int | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
+from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.constraints import Constraint, all_met
-from ecom_rlve.envs.parts.constraints import MOST_ALTERNATIVES, natural_constraint, stated_price_bound, widened
+from ecom_rlve.envs.parts.constraints import MOST_ALTERNATIVES, Places, natural_constraint, stated_price_bound, widened
 from ecom_rlve.envs.parts.recommendation import buyable, fewest_fitting, most_fitting
 from ecom_rlve.envs.parts.scores import Gains
 from ecom_rlve.envs.tasks.product_discovery import preferences
@@ -29,42 +31,80 @@ def with_change(world: World, draft: Draft, rng: Generator, alternatives: int) -
     may be any product that meets the price, and the other wishes, unsaid as yet, widen too. The list that was best
     before must be wrong after it: who does not listen is never right.
     """
-    aisle = world.shop.aisle(world.shop.catalog.category_of(int(draft.fitting[0])).name)
-    can_buy, coins = buyable(world, aisle), ProductCoins(world, aisle.category)
-    fewest, most = fewest_fitting(world.axes), max(most_fitting(world.axes), draft.looked_through)
-    is_hard = alternatives > MOST_ALTERNATIVES
-
-    def drawn(constraints: tuple[Constraint, ...]) -> Draft:
-        fitting = aisle.rows[all_met(aisle, constraints, can_buy)]
-        return Draft(constraints, fitting, draft.priority, looked_through(aisle, constraints, can_buy))
-
-    def best_of(each: Draft) -> list[int]:
-        return _gains(world, coins, each).best_rows(world.axes.k_rec)
-
-    own = best_of(draft)
+    change = _Change.of(world, draft, alternatives)
+    aisle, can_buy = change.aisle, change.can_buy
+    own = change.best_of(draft)
     for at in rng.permutation(len(draft.constraints)).tolist():
-        price, *others = draft.constraints
         rest = all_met(aisle, _replaced(draft.constraints, at), can_buy)
-        pool = all_met(aisle, [price], can_buy) if is_hard and at else rest
+        pool = all_met(aisle, draft.constraints[:1], can_buy) if change.is_hard and at else rest
         tried = {draft.constraints[at]}
-        for place in rng.permutation(np.flatnonzero(pool))[: _MORE_TRIES if is_hard else _TRIES].tolist():
+        for place in rng.permutation(np.flatnonzero(pool))[: _MORE_TRIES if change.is_hard else _TRIES].tolist():
             wish = _wish(world, int(aisle.rows[place]), draft.constraints[at].attribute, float(rng.random()))
             if wish is None or wish in tried:
                 continue
             tried.add(wish)
-            if is_hard and at:
-                grown, _ = widened(aisle, _replaced(others, at - 1, wish), pool, fewest, alternatives)
-                first = drawn((price, *_replaced(grown, at - 1, draft.constraints[at])))
-                best, second = best_of(first), drawn((price, *grown))
-            else:
-                first, best = draft, own
-                (wider,), _ = widened(aisle, [wish], rest, fewest, alternatives)
-                second = drawn(_replaced(draft.constraints, at, wider))
-            if len(second.fitting) < fewest or max(first.looked_through, second.looked_through) > most:
-                continue
-            if _is_wrong(best, _gains(world, coins, second)):
+            if found := change.to(at, wish, pool, own):
+                first, second = found
                 return replace(first, revised=(at, second))
     return None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class _Change:
+    """What all tries of one draft share."""
+
+    world: World
+    draft: Draft
+    aisle: Aisle
+    can_buy: NDArray[np.bool_]
+    coins: ProductCoins
+    alternatives: int
+
+    @classmethod
+    def of(cls, world: World, draft: Draft, alternatives: int) -> _Change:
+        aisle = world.shop.aisle(world.shop.catalog.category_of(int(draft.fitting[0])).name)
+        return cls(world, draft, aisle, buyable(world, aisle), ProductCoins(world, aisle.category), alternatives)
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether the other wishes may widen too."""
+        return self.alternatives > MOST_ALTERNATIVES
+
+    def best_of(self, draft: Draft) -> list[int]:
+        return _gains(self.world, self.coins, draft).best_rows(self.world.axes.k_rec)
+
+    def to(self, at: int, wish: Constraint, pool: NDArray[np.bool_], own: list[int]) -> tuple[Draft, Draft] | None:
+        """Return what the customer wants at first and then, if another wish at ``at`` makes a change; else None.
+
+        ``own`` is the best list of the draft. From the cheapest test to the dearest: most tries fail.
+        """
+        draft, fewest = self.draft, fewest_fitting(self.world.axes)
+        most = max(most_fitting(self.world.axes), draft.looked_through)
+        widens_all = self.is_hard and at > 0
+        price, *others = draft.constraints
+        stated = _replaced(others, at - 1, wish) if widens_all else (wish,)
+        wider, places = widened(self.aisle, stated, pool, fewest, self.alternatives)
+        if len(places) < fewest:
+            return None
+        second = self._drawn((price, *wider) if widens_all else _replaced(draft.constraints, at, *wider), places)
+        if second.looked_through > most:
+            return None
+        first, best = draft, own
+        if widens_all:
+            sooner = (price, *_replaced(wider, at - 1, draft.constraints[at]))
+            first = self._drawn(sooner, np.flatnonzero(all_met(self.aisle, sooner, self.can_buy)))
+            if first.looked_through > most:
+                return None
+            best = self.best_of(first)
+        return (first, second) if _is_wrong(best, _gains(self.world, self.coins, second)) else None
+
+    def _drawn(self, constraints: tuple[Constraint, ...], places: Places) -> Draft:
+        return Draft(
+            constraints,
+            self.aisle.rows[places],
+            self.draft.priority,
+            looked_through(self.aisle, constraints, self.can_buy),
+        )
 
 
 def _replaced(constraints: Sequence[Constraint], at: int, *other: Constraint) -> tuple[Constraint, ...]:

@@ -160,7 +160,7 @@ def _draw_constraints(world: World, streams: Streams, *, is_revised: bool) -> tu
         alternatives = MOST_ALTERNATIVES + (attempt >= _FIRST_DRAWS)
         rng, forms = streams.stream("wishes", attempt), streams.stream("forms", attempt)
         draft = _drawn(world, rng, forms, valued, alternatives)
-        if draft is None or len(draft.fitting) < fewest or not one_stays(world, draft.fitting):
+        if draft is None or not one_stays(world, draft.fitting):
             continue
         if is_revised:
             draft = with_change(world, draft, streams.stream("revision", attempt), alternatives)
@@ -181,7 +181,7 @@ def _draw_constraints(world: World, streams: Streams, *, is_revised: bool) -> tu
 
 
 def _drawn(world: World, rng: Generator, forms: Generator, valued: float, alternatives: int) -> Draft | None:
-    """Return the constraints of one draw and the products that meet them; None if no target was found.
+    """Return the constraints of one draw and the products that meet them; None if there is no target or too few do.
 
     ``valued`` in [0, 1) chooses the top priority; ``forms`` decides which wishes are ranges and exclusions.
     """
@@ -211,6 +211,8 @@ def _drawn(world: World, rng: Generator, forms: Generator, valued: float, altern
         )
         bound, *rest = in_forms(aisle, target, [bound, *wider], wanted_forms, fitting, draws)
         wider, fitting = widened(aisle, rest, all_met(aisle, [bound], can_buy), enough, alternatives)
+    if len(fitting) < fewest:
+        return None
     constraints = (bound, *wider)
     return Draft(constraints, aisle.rows[fitting], priority, looked_through(aisle, constraints, can_buy))
 

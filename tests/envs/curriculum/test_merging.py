@@ -49,7 +49,9 @@ def test_order_and_repetition_change_nothing(frontiers: list[ExportedFrontier]) 
 
 @given(st.lists(FRONTIERS, min_size=1, max_size=4))
 def test_no_episode_is_lost_or_counted_twice(frontiers: list[ExportedFrontier]) -> None:
-    for each in merged(frontiers):
+    found = merged(frontiers)
+    assert [each.env_id for each in found] == sorted({each.env_id for each in frontiers})
+    for each in found:
         of_key = [other for other in frontiers if other.env_id == each.env_id]
         assert each.level == max(other.level for other in of_key)
         level = [other for other in of_key if other.level == each.level]

@@ -28,7 +28,7 @@ EVERY_STEP = {
 ON_RESET = {"env_id", "today", "max_turns", "tool_budget", "instructions", "tools"}
 RESULT = {
     "r_task", "r_eff", "r_hall", "r_total", "is_correct", "termination", "turns", "correct_share", "effective_turns",
-    "style", "format", "tool_errors",
+    "style", "format", "tool_errors", "reward_profile", "observation_bytes",
 }  # fmt: skip
 HISTORY: Call = {"name": "user_get_visit_history", "args": {}}
 VIEW: Call = {"name": "cart_view", "args": {}}

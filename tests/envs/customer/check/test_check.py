@@ -62,17 +62,17 @@ TABLE: tuple[tuple[Sheet, str, Outcome | None], ...] = (
     (TELLS, "{Item_1} {fact_1}.", PLACES),
     (TELLS, "{item_1}\u200b {fact_1}.", LANGUAGE),
     # Facts.
-    (TELLS, "{item_1} {fact_1} for $5.", WORDS),
+    (TELLS, "{item_1} {fact_1} for $5.", MEANING),
     (TELLS, "Two of {item_1} {fact_1}.", WORDS),
-    (TELLS, "I want a sturdy {item_1} {fact_1}.", WORDS),
-    (TELLS, "{item_1} {fact_1} by Axiomar.", WORDS),
+    (TELLS, "I want a sturdy {item_1} {fact_1}.", MEANING),
+    (TELLS, "{item_1} {fact_1} by Axiomar.", MEANING),
     (OPENS, "I need {item_1} {fact_1} and a lamp.", WORDS),
     # Turned around, softened, counted.
-    (TELLS, "Not {item_1} {fact_1}.", WORDS),
+    (TELLS, "Not {item_1} {fact_1}.", MEANING),
     (TELLS, "{item_1}, anything but {fact_1}.", MEANING),
     (TELLS, "{item_1} {fact_1}, preferably.", WORDS),
     (TELLS, "{item_1} {fact_1} each.", WORDS),
-    (TELLS, "{item_1} {fact_1} or so.", WORDS),
+    (TELLS, "{item_1} {fact_1} or so.", MEANING),
     (TELLS, "About {fact_1}, {item_1}.", MEANING),
     (TELLS, "Is {item_1} {fact_1}?", MEANING),
     # Other acts.
@@ -84,7 +84,7 @@ TABLE: tuple[tuple[Sheet, str, Outcome | None], ...] = (
     (FREE, "{thing_1} matters to me.", MEANING),
     (Sheet((_part("confirm"),)), "Yes, that's exactly what I wanted, thank you!", None),
     (Sheet((_part("confirm"),)), "Thank you.", MEANING),
-    (Sheet((_part("confirm"),)), "Yes, except for the price.", WORDS),
+    (Sheet((_part("confirm"),)), "Yes, except for the price.", MEANING),
     (Sheet((_part("correct", "item_1", "fact_1"),)), "Hmm, that's not right, I asked for {item_1} {fact_1}.", None),
     (Sheet((_part("correct", "item_1", "fact_1"),)), "I did not ask for {item_1} {fact_1}.", MEANING),
     (Sheet((_part("reject"),)), "Hmm, something there isn't what I asked for.", None),
@@ -102,27 +102,25 @@ def test_wordings(sheet: Sheet, wording: str, outcome: Outcome | None) -> None:
     assert (found and found.outcome) == outcome, found
 
 
-def test_what_was_measured_holds() -> None:
-    """Two sets of wordings, written by somebody who had not read the check: what should pass, and what should not."""
-    good = [each.is_right for each in judged(FOLDER / "good.jsonl")]
-    lies = [each.is_right for each in judged(FOLDER / "lies.jsonl")]
+BOUNDS = {
+    "": (0.95, 0.02),
+    "voices_": (0.93, 0.02),
+    "kept_": (0.90, 0.08),
+    "unseen_": (0.78, 0.04),
+}
+"""For each pair of files the least share of good wordings and the most of lies that pass: what was measured. The
+last two were never tuned to; they are far from what is wanted."""
+
+
+@pytest.mark.parametrize("which", BOUNDS)
+def test_what_was_measured_holds(which: str) -> None:
+    """Sets of wordings by different writers: what should pass, and what should not."""
+    least_good, most_lies = BOUNDS[which]
+    good = [each.is_right for each in judged(FOLDER / f"{which}good.jsonl")]
+    lies = [each.is_right for each in judged(FOLDER / f"{which}lies.jsonl")]
     print(f"{sum(good)} of {len(good)} good wordings pass, {len(lies) - sum(lies)} of {len(lies)} lies")
-    assert sum(good) / len(good) >= LEAST_GOOD
-    assert 1 - sum(lies) / len(lies) <= MOST_LIES
-
-
-LEAST_GOOD, MOST_LIES = 0.95, 0.02
-
-
-def test_what_was_never_tuned_to_is_measured_too() -> None:
-    """Two further sets, of another writer: the bounds are what was measured, far from what is wanted."""
-    good = [each.is_right for each in judged(FOLDER / "unseen_good.jsonl")]
-    lies = [each.is_right for each in judged(FOLDER / "unseen_lies.jsonl")]
-    assert sum(good) / len(good) >= LEAST_GOOD_UNSEEN
-    assert 1 - sum(lies) / len(lies) <= MOST_LIES_UNSEEN
-
-
-LEAST_GOOD_UNSEEN, MOST_LIES_UNSEEN = 0.76, 0.055
+    assert sum(good) / len(good) >= least_good
+    assert 1 - sum(lies) / len(lies) <= most_lies
 
 
 def test_the_plain_wording_of_every_message_passes(sayings: list[Any]) -> None:

@@ -113,7 +113,7 @@ def test_most_questions_that_it_never_saw_are_told_their_fact(big_shop: Shop) ->
     assert sum(tally.denied for tally in tallies.values()) == 0
 
 
-LEAST_TOLD = 0.94
+LEAST_TOLD = 0.965
 
 
 @pytest.mark.parametrize("question", ["What are you hoping to spend on it?", "How pricey may the {noun} get?"])

@@ -281,3 +281,85 @@ def test_a_value_after_its_label_asks_for_nothing_besides() -> None:
     sizes = replace(topics(fact(LAMP, "size", is_said=True), fact(LAMP, "capacity")), value_index={"3xl": "size"})
     (question,) = read("Do you still want the size 3xl for the desk lamp?", sizes).questions
     assert question.topics[0] == "capacity"
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("wat materail do u like", "material"),
+        ("price per lamp?", "price"),
+        ("Size/material?", "size"),
+        ("Which skin_type should it be for?", "skin_type"),
+        ("where shuold the scent come from, wich fragrance", "scent"),
+        ("is it for dry skin", "skin_type"),
+        ("Enter the material.", "material"),
+        ("Kindly mention the material.", "material"),
+        ("Material:", "material"),
+        ("Size (required):", "size"),
+        ("Is 30 cm okay?", "length"),
+    ],
+)
+def test_a_question_is_heard_in_whatever_form_it_comes(text: str, name: str) -> None:
+    mind = topics(*(fact(LAMP, each) for each in ("size", "material", "scent", "skin_type", "price", "length")))
+    assert name in [question.topics[0] for question in read(text, mind).questions]
+
+
+@pytest.mark.parametrize("text", ["Wat kost het?", "Give me a moment.", "Here is the list:", "State fair lamps rock."])
+def test_what_only_looks_like_one_of_these_forms_names_nothing(text: str) -> None:
+    assert read(text, topics(fact(LAMP, "price"), fact(LAMP, "size"))).questions == ()
+
+
+def test_options_of_one_kind_are_one_question() -> None:
+    mind = topics(fact(LAMP, "scent"), fact(LAMP, "material"), fact(LAMP, "size"))
+    assert [question.topics[0] for question in read("Woody, floral or fruity?", mind).questions] == ["scent"]
+    both = read("Which scent, and which material or wool?", mind).questions
+    assert [question.topics[0] for question in both] == ["scent", "material"]
+
+
+def test_a_number_of_things_is_what_is_bought_or_was_bought() -> None:
+    found = read("Was it 2 scarves?", topics(fact(SCARF, "units_bought"))).questions
+    assert [question.topics for question in found] == [("units_bought", "quantity")]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("Are you going to need a new {item}, and would store credit be fine for the return?", "method"),
+        ("Do you want a new {item}, and what was wrong with the first one?", "reason"),
+    ],
+)
+def test_a_circumstance_is_told_whichever_thing_of_that_name_is_named(big_shop: Shop, text: str, name: str) -> None:
+    told = 0
+    for seed in range(12):
+        episode = talk(big_shop, "RETURN", seed, 9)
+        unsaid = [slot for slot in episode.intent.slots if slot.name == name and slot not in episode.customer.said]
+        assert ActKind.NO_PREFERENCE not in ask(episode, text)
+        told += bool(unsaid) and set(unsaid) <= episode.customer.said
+    assert told >= 6
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("If you would be so kind, which scent do you have in mind?", "scent"),
+        ("How many inches of screen do you want?", "screen_size"),
+        ("Fragrance – rose / pine?", "scent"),
+    ],
+)
+def test_what_stands_before_a_question_asks_for_nothing_else(text: str, name: str) -> None:
+    kinds = ("style", "scent", "screen_size", "quantity", "material")
+    mind = topics(*(fact(LAMP, each) for each in kinds))
+    assert [question.topics[0] for question in read(text, mind).questions] == [name]
+
+
+def test_what_a_substitute_must_keep_is_asked_beside_what_has_sold_out() -> None:
+    mind = topics(fact(LAMP, "compatibility"), fact(LAMP, "price"))
+    found = read("I'm sorry, the desk lamp is sold out. What would you like the substitute to keep, please?", mind)
+    assert (found.sold_out, [question.topics[0] for question in found.questions]) == ((LAMP,), ["compatibility"])
+
+
+def test_what_the_whole_list_may_cost_is_no_question_for_the_list() -> None:
+    mind = topics(fact(None, "budget"), fact(LAMP, "price"))
+    asked = read("What would you be comfortable spending on the entire list?", mind)
+    assert "budget" in [name for question in asked.questions for name in question.topics]
+    assert read("Tell me your entire list.", mind).is_open
