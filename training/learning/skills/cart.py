@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ecom_rlve.models import Observation, ToolResult
-from ecom_rlve.training.learning.matching import mentions_in, singular
+from ecom_rlve.training.learning.matching import Mention, likeness, mentions_in, singular
 from ecom_rlve.training.learning.notebook import how_many, question, say, submit, use
 from ecom_rlve.training.learning.policy import Candidate
 from ecom_rlve.training.learning.skills.shelf import (
@@ -65,6 +65,7 @@ class CartNotes(ShelfNotes):
         opening = use("catalog_search", query=self.first[:900], limit=_PAGE)
         offers = [
             Candidate("search message", opening),
+            *self.sentence_searches(),
             Candidate("history", use("user_get_visit_history")),
             question(self, "ask", "anything", "Is there anything else that I should know?"),
             Candidate("submit", submit(), self._cart_state()),
@@ -113,15 +114,17 @@ class CartNotes(ShelfNotes):
         for at, (card, fit) in enumerate(self._by_fit(thing)[:_SHOWN]):
             product_id = card["product_id"]
             own = (
-                *self._fit_state(thing, fit),
+                *self._fit_state(thing, card, fit),
                 f"rank:{at}",
                 f"stock:{card.get('in_stock')}",
                 f"named:{product_id in named}",
                 f"visited:{product_id in self.visited}",
                 *state,
             )
-            look = use("catalog_get_variants", product_id=product_id)
-            yield Candidate("variants", look, own)
+            if product_id not in self.variants:
+                # Nothing is added unseen: adding is a gamble that pays early, and whoever learns it never looks.
+                yield Candidate("variants", use("catalog_get_variants", product_id=product_id), own)
+                continue
             chosen, how = self._variant(thing, product_id)
             counts = {1: "one", quantity: "said"} if quantity else {1: "one"}
             for number, name in counts.items():
@@ -160,7 +163,7 @@ class CartNotes(ShelfNotes):
         name = self._variant_attribute(thing)
         wanted = {fact.value for fact in self.facts()[thing] if fact.attribute == name}
         said = [each for each in listed if each.get(name) in wanted] or [
-            each for each in listed if isinstance(each.get(name), str) and f" {each[name].casefold()}" in text
+            each for each in listed if isinstance(each.get(name), str) and likeness(each[name].casefold(), text) > 0
         ]
         if not said:
             return None, "one" if len(listed) == 1 else "unsaid"
@@ -184,7 +187,7 @@ class CartNotes(ShelfNotes):
         for message in self.said:
             counts = counts_in(message)
             for mention in mentions_in(message, tuple(self.things())):
-                near = [number for number, at in counts if 0 <= mention.start - at <= _NEAR]
+                near = [n for n, at in counts if 0 <= mention.start - at <= _NEAR and not _parted(message, at, mention)]
                 if mention.name == thing and near:
                     found = near[-1]
         return found
@@ -193,7 +196,7 @@ class CartNotes(ShelfNotes):
         if thing not in self._ranked:
             facts = self._of_product(thing)
             pairs = [(card, fit_of(card, facts)) for card in self.of(thing)]
-            pairs.sort(key=lambda pair: (pair[1].broken, -pair[1].met))
+            pairs.sort(key=lambda pair: (pair[1].broken, pair[0]["product_id"] not in self.visited, -pair[1].met))
             self._ranked[thing] = pairs
         return self._ranked[thing]
 
@@ -202,8 +205,10 @@ class CartNotes(ShelfNotes):
         attribute = self._variant_attribute(thing)
         return [fact for fact in self.facts()[thing] if fact.attribute != attribute]
 
-    def _fit_state(self, thing: str, fit: Fit) -> tuple[str, ...]:
-        equal = sum(other == fit for _, other in self._by_fit(thing))
+    def _fit_state(self, thing: str, card: Card, fit: Fit) -> tuple[str, ...]:
+        is_visited = card["product_id"] in self.visited
+        others = ((other["product_id"] in self.visited, its) for other, its in self._by_fit(thing))
+        equal = sum(other == (is_visited, fit) for other in others)
         return (
             f"met:{how_many(fit.met, 5)},{how_many(fit.broken, 2)}",
             f"unknown:{how_many(fit.unknown, 2)}",
@@ -231,3 +236,8 @@ class CartNotes(ShelfNotes):
 
     def state(self) -> tuple[str, ...]:
         return (*super().state(), *self._cart_state(), f"history:{bool(self.visited)}", f"cards:{bool(self.cards)}")
+
+
+def _parted(message: str, start: int, mention: Mention) -> bool:
+    """Tell whether a sentence ends between a number and what may be counted by it."""
+    return ". " in message[start : mention.start]

@@ -22,6 +22,8 @@ _NEARNESS = ("best top", "best", "near top", "near", "far top", "far")
 _MOST_TOPICS = 3
 """Sections whose topics are searched for."""
 _STOP = frozenset("the a an of and to for in on is by from or our how".split())
+_DOLLARS = ("dollars", "money")
+_PERCENT = ("percent", "percentage", "rate")
 _FULL_DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b")
 _ISO_DAY = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
@@ -44,7 +46,19 @@ class PolicyNotes(Notebook):
         self.found: dict[str, Section] = {}
         self.texts: dict[str, str] = {}
         self.today = opening.today or ""
+        self._asked_last = ""
+        self._replies: dict[str, str] = {}
+        """By condition: what the customer said when asked for it."""
         super().__init__(opening)
+
+    def note(self, chosen: Candidate) -> None:
+        super().note(chosen)
+        self._asked_last = chosen.features[0].removeprefix("ask:") if chosen.skill == "ask condition" else ""
+
+    def read(self, seen: Observation) -> None:
+        super().read(seen)
+        if self._asked_last and seen.user_message:
+            self._replies.setdefault(self._asked_last, seen.user_message)
 
     def take(self, result: ToolResult) -> None:
         fields = result.result or {}
@@ -103,25 +117,25 @@ class PolicyNotes(Notebook):
             own = f"near:{self._nearness(section)}"
             whole, missing = self._worked_out(section, figure)
             for kind, value in (("base", figure), ("whole", whole)):
-                for skill, answer in self._forms(value, unit).items():
+                for form, answer in self._forms(value, unit).items():
                     lacks = how_many(missing, 2) if kind == "whole" else ""
-                    asks = f"asks:{unit},{self._asks()}"
-                    yield Candidate(skill, submit(**answer), (f"{own},{kind},{lacks}", asks))
+                    # One skill for every form: what is learnt of when to answer holds for all of them.
+                    yield Candidate("submit", submit(**answer), (f"{own},{kind},{lacks}", *self._asks(form, unit)))
 
-    def _asks(self) -> str:
+    def _asks(self, form: str, unit: str) -> tuple[str, ...]:
         """Return what the question holds that tells in which form the answer is wanted."""
-        has_day = day_in(self.first, self.today) is not None
-        return f"{has_day},{bool(money_in(self.first))},{'dollars' in words_in(self.first)}"
+        has_day, has_money = day_in(self.first, self.today) is not None, bool(money_in(self.first))
+        speaks_of = ",".join(str(_speaks_of(self.first, *words)) for words in (_DOLLARS, _PERCENT))
+        return f"asks:{form},{unit},{has_day},{has_money}", f"speaks:{form},{unit},{speaks_of}"
 
     def _forms(self, value: Fraction, unit: str) -> dict[str, dict[str, object]]:
-        found: dict[str, dict[str, object]] = {"submit figure": {"value": float(value), "unit": unit}}
+        found: dict[str, dict[str, object]] = {"figure": {"value": float(value), "unit": unit}}
         day = day_in(self.first, self.today)
         if day is not None and abs(value) < 10_000:
             last = day + timedelta(days=int(value))
-            found["submit date"] = {"value": last.isoformat(), "unit": "date"}
-        amounts = money_in(self.first)
-        if amounts:
-            found["submit share"] = {"value": float(value * amounts[0] / 10_000), "unit": "USD"}
+            found["date"] = {"value": last.isoformat(), "unit": "date"}
+        for at, amount in enumerate(dict.fromkeys(money_in(self.first))):
+            found[f"share {at}"] = {"value": float(value * amount / 10_000), "unit": "USD"}
         return found
 
     def _near(self) -> list[Section]:
@@ -156,7 +170,10 @@ class PolicyNotes(Notebook):
         """Return what the text of a section says of the customer's case; None where either is unknown."""
         if section.id not in self.texts:
             return None
-        return holding(self.texts[section.id], " \n ".join([self.first, *self.said[1:]]))
+        # What was said on one condition may hold words of another's values, so its own reply goes first.
+        replies = (self._replies[section.label],) if section.label in self._replies else ()
+        found = (holding(self.texts[section.id], message) for message in (*replies, *self.said))
+        return next((outcome for outcome in found if outcome is not None), None)
 
     def state(self) -> tuple[str, ...]:
         near = [each for each in self._near() if self._nearness(each).startswith("best")]
@@ -171,6 +188,11 @@ class PolicyNotes(Notebook):
             f"open:{how_many(open_labels)}",
             f"lost:{how_many(lost, 2)}",
         )
+
+
+@lru_cache(maxsize=1 << 14)
+def _speaks_of(text: str, *words: str) -> bool:
+    return any(likeness(word, text.casefold()) > 0 for word in words)
 
 
 @lru_cache(maxsize=1 << 14)

@@ -36,6 +36,7 @@ class DiscoveryNotes(ShelfNotes):
         stated = {fact.attribute for thing in things for fact in self.facts()[thing]}
         offers = [
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
+            *self.sentence_searches(),
             *(question(self, "ask", topic, text, f"{topic},{topic in stated}") for topic, text in _QUESTIONS.items()),
         ]
         for thing in things:

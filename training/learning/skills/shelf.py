@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
-from ecom_rlve.envs.reading.facts import FactReader, Found
+from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.envs.reading.facts import FactReader, Found, hits_in
 from ecom_rlve.models import Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
-from ecom_rlve.training.learning.notebook import Notebook
+from ecom_rlve.training.learning.notebook import Notebook, use
+from ecom_rlve.training.learning.policy import Candidate
 
 Card = dict[str, Any]
 NUMBERS = {
@@ -36,6 +38,10 @@ PRIORITIES = {"price": "price", "rating": "rating", "delivery time": "ship_days"
 KINDS = ("price", "priority", *NUMBERS, *WORDS)
 _LABELS = {"priority": "top priority"}
 _CENTS = 100
+_LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
+_SENTENCE = re.compile(r"(?<=[.!?]) ")
+_MOST_SENTENCES = 5
+_PAGE = 10
 _QUOTED = 88.0
 """From this likeness on a title counts as named."""
 
@@ -107,6 +113,17 @@ class ShelfNotes(Notebook):
     def of(self, thing: str) -> list[Card]:
         """Return the cards of a category, in the order in which they were shown."""
         return [card for card in self.cards.values() if card["category"] == thing]
+
+    def sentence_searches(self) -> Iterator[Candidate]:
+        """Yield searches with what the first message states: all of it, and sentence by sentence."""
+        telling = [each for each in _SENTENCE.split(self.first) if hits_in(each, _LABEL_PAIRS)]
+        known = tuple(self.things())
+        queries = {" ".join(telling): "stated"}
+        for each in telling:
+            queries.setdefault(each, f"sentence,{bool(mentions_in(each, known))}")
+        for query, kind in list(queries.items())[:_MOST_SENTENCES]:
+            if query:
+                yield Candidate("search sentence", use("catalog_search", query=query[:900], limit=_PAGE), (kind,))
 
     def named_in(self, message: str) -> set[str]:
         """Return the ids of the cards whose titles a message holds."""
@@ -199,7 +216,7 @@ def words_of(thing: str, facts: Iterable[Stated]) -> str:
 
 
 _COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_COUNT = re.compile(r"(?<![\w.$])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w.$])")
+_COUNT = re.compile(r"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d)")
 
 
 def counts_in(text: str) -> list[tuple[int, int]]:
