@@ -19,7 +19,7 @@ from ecom_rlve.training.learning.runs import Judged, Plan, Trained, judge, train
 CATALOG = "synthetic"
 OTHER_CATALOG = "synthetic:10000:7"
 """The same kinds of products, all others: no brand, model or title of it was seen in training."""
-EPISODES: Mapping[str, int] = {"STATUS": 7_680, "POLICY": 12_800, "CART": 9_600, "RETURN": 4_800, "PD": 4_800}
+EPISODES: Mapping[str, int] = {"STATUS": 2_560, "POLICY": 6_400, "CART": 4_096, "RETURN": 2_560, "PD": 2_560}
 """Of one training run: whole batches."""
 LEVELS: Mapping[str, tuple[int, ...]] = {
     "STATUS": (0, 3, 6, 9),

@@ -196,9 +196,18 @@ class CartNotes(ShelfNotes):
         if thing not in self._ranked:
             facts = self._of_product(thing)
             pairs = [(card, fit_of(card, facts)) for card in self.of(thing)]
-            pairs.sort(key=lambda pair: (pair[1].broken, pair[0]["product_id"] not in self.visited, -pair[1].met))
-            self._ranked[thing] = pairs
+            self._ranked[thing] = sorted(pairs, key=self._order)
         return self._ranked[thing]
+
+    def _order(self, pair: tuple[Card, Fit]) -> tuple[int, bool, int, int]:
+        """Return by what cards are ranked: visited ones before others that fit as well, then those in whose words."""
+        card, fit = pair
+        return fit.broken, card["product_id"] not in self.visited, -fit.met, -self.words_shared(card)
+
+    def _equals(self, thing: str) -> int:
+        """Return how many cards of a kind are as likely as the likeliest one."""
+        orders = [self._order(pair) for pair in self._by_fit(thing)]
+        return orders.count(orders[0]) if orders else 0
 
     def _of_product(self, thing: str) -> list[Stated]:
         """Return what was said of the product: of what its variants differ in, nothing."""
@@ -206,14 +215,13 @@ class CartNotes(ShelfNotes):
         return [fact for fact in self.facts()[thing] if fact.attribute != attribute]
 
     def _fit_state(self, thing: str, card: Card, fit: Fit) -> tuple[str, ...]:
-        is_visited = card["product_id"] in self.visited
-        others = ((other["product_id"] in self.visited, its) for other, its in self._by_fit(thing))
-        equal = sum(other == (is_visited, fit) for other in others)
+        equal = self._equals(thing)
+        is_best = self._order((card, fit)) == self._order(self._by_fit(thing)[0])
         return (
             f"met:{how_many(fit.met, 5)},{how_many(fit.broken, 2)}",
             f"unknown:{how_many(fit.unknown, 2)}",
-            f"equal:{how_many(equal)}",
-            f"sure:{fit.broken == 0 and fit.unknown == 0},{equal == 1},{how_many(fit.met)}",
+            f"best:{is_best},{how_many(equal)}",
+            f"sure:{fit.broken == 0 and fit.unknown == 0},{is_best and equal == 1},{how_many(fit.met)}",
         )
 
     def _has_line(self, thing: str) -> bool:
@@ -227,7 +235,17 @@ class CartNotes(ShelfNotes):
             f"in cart:{self._has_line(thing)}",
             f"facts:{how_many(len(self.facts()[thing]), 4)}",
             f"sure:{how_many(sure)},{self._has_line(thing)}",
+            f"clear:{self._clarity(thing)},{self._has_line(thing)}",
         )
+
+    def _clarity(self, thing: str) -> str:
+        """Return how clear it is which product is meant."""
+        pairs = self._by_fit(thing)
+        if not pairs:
+            return "none"
+        best = pairs[0][1]
+        is_likely = pairs[0][0]["product_id"] in self.visited
+        return f"{how_many(self._equals(thing))},{best.broken > 0},{best.unknown > 0},{is_likely}"
 
     def _cart_state(self) -> tuple[str, ...]:
         things = self.things()
@@ -235,7 +253,15 @@ class CartNotes(ShelfNotes):
         return f"missing:{how_many(missing)},{bool(self.lines)}", f"things:{how_many(len(things))}"
 
     def state(self) -> tuple[str, ...]:
-        return (*super().state(), *self._cart_state(), f"history:{bool(self.visited)}", f"cards:{bool(self.cards)}")
+        has_history = bool(self.visited)
+        unclear = next((self._clarity(each) for each in self.things() if not self._has_line(each)), "")
+        return (
+            *super().state(),
+            *self._cart_state(),
+            f"history:{has_history}",
+            f"cards:{bool(self.cards)}",
+            f"unclear:{unclear},{has_history}",
+        )
 
 
 def _parted(message: str, start: int, mention: Mention) -> bool:

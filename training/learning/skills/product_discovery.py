@@ -37,7 +37,10 @@ class DiscoveryNotes(ShelfNotes):
         offers = [
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
             *self.sentence_searches(),
-            *(question(self, "ask", topic, text, f"{topic},{topic in stated}") for topic, text in _QUESTIONS.items()),
+            *(
+                question(self, f"ask {topic}", topic, text, f"said:{topic in stated}")
+                for topic, text in _QUESTIONS.items()
+            ),
         ]
         for thing in things:
             offers += self._searches(thing)
@@ -48,7 +51,13 @@ class DiscoveryNotes(ShelfNotes):
         facts = self.facts()[thing]
         priority = self._priority(thing)
         query = {"query": words_of(thing, facts), "category": thing, "limit": _PAGE, "in_stock": True}
-        for skill, filters in (("search kind", {}), ("search all", filters_of(facts))):
+        kinds: list[tuple[str, dict[str, Any]]] = [
+            ("search kind", {}),
+            ("search all", filters_of(facts)),
+            ("search numbers", filters_of(facts, _BEST)),
+            *(("search brand", {**filters_of(facts), "brand": brand}) for brand in self._either_brand(thing)),
+        ]
+        for skill, filters in kinds:
             for sort in _SORTS:
                 for offset in (0, _PAGE):
                     args = {**query, **filters, "sort": sort, **({"offset": offset} if offset else {})}
@@ -64,8 +73,8 @@ class DiscoveryNotes(ShelfNotes):
         facts, priority = self.facts()[thing], self._priority(thing)
         cards = self.of(thing)
         fitting = [card for card in cards if card.get("in_stock", True) and fit_of(card, facts).broken == 0]
-        sure = how_many(sum(fit_of(card, facts).unknown == 0 for card in fitting), 4)
-        for name, pool in (("shown", cards), ("fitting", fitting)):
+        proved = [card for card in fitting if fit_of(card, facts).unknown == 0]
+        for name, pool in (("shown", cards), ("fitting", fitting), ("proved", proved)):
             if not pool:
                 continue
             orders: dict[str, list[Card]] = {
@@ -80,10 +89,15 @@ class DiscoveryNotes(ShelfNotes):
                 own = (
                     f"by:{order},{PRIORITIES.get(priority, '')}",
                     f"order:{order}",
-                    f"sure:{sure}",
+                    f"sure:{how_many(len(proved), 4)}",
                     f"facts:{how_many(len(facts), 4)}",
                 )
-                yield Candidate(f"submit {name}", submit(recommended_product_ids=ids), own)
+                yield Candidate("submit", submit(recommended_product_ids=ids), (f"pool:{name}", *own))
+
+    def _either_brand(self, thing: str) -> tuple[str, ...]:
+        """Return the brands of which any will do, where several were said: a filter takes one at a time."""
+        said = (fact.value for fact in self.facts()[thing] if fact.attribute == "brand" and fact.op == "any_of")
+        return next(said, ())
 
     def _priority(self, thing: str) -> str:
         """Return what matters most, as it was said; empty if it was not."""
@@ -98,9 +112,16 @@ class DiscoveryNotes(ShelfNotes):
             f"kind:{singular(things[0]) != '' if things else False}",
             f"facts:{how_many(len(facts), 4)}",
             f"priority:{any(fact.attribute == 'priority' for fact in facts)}",
+            f"own:{self._own(things)}",
             f"found:{how_many(len(found), 6)}",
             f"cards:{how_many(len(self.cards) // _PAGE)}",
         )
+
+    def _own(self, things: list[str]) -> str:
+        """Return what matters most, and whether a limit of it was said."""
+        priority = next((self._priority(thing) for thing in things), "")
+        said = {fact.attribute for thing in things for fact in self.facts()[thing]}
+        return f"{priority},{PRIORITIES.get(priority) in said}"
 
 
 def worth(card: Card, facts: list[Stated], priority: str) -> float:

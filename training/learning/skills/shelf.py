@@ -40,6 +40,7 @@ _LABELS = {"priority": "top priority"}
 _CENTS = 100
 _LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
+_WORD = re.compile(r"[\w'&-]+")
 _MOST_SENTENCES = 5
 _PAGE = 10
 _QUOTED = 88.0
@@ -96,7 +97,8 @@ class ShelfNotes(Notebook):
         nouns = tuple(sorted({form for name in things for form in forms_of(name)}))
         vocabulary = self._vocabulary()
         for message, mentions in zip(self.said, by_message, strict=True):
-            for fact in _facts_in(message, nouns, vocabulary):
+            found = _facts_in(message, nouns, vocabulary)
+            for fact in (*found, *_brands_in(message, found, vocabulary)):
                 about = _about(fact, mentions) or next(iter(things), "")
                 if about:
                     known = things[about]
@@ -125,6 +127,11 @@ class ShelfNotes(Notebook):
             if query:
                 yield Candidate("search sentence", use("catalog_search", query=query[:900], limit=_PAGE), (kind,))
 
+    def words_shared(self, card: Card) -> int:
+        """Return how many of the words that a card shows as values the customer has used, facts or not."""
+        said = _spaced(self.text)
+        return sum(f" {value.casefold()} " in said for name in WORDS if isinstance(value := card.get(name), str))
+
     def named_in(self, message: str) -> set[str]:
         """Return the ids of the cards whose titles a message holds."""
         if not message:
@@ -143,6 +150,25 @@ def _facts_in(message: str, nouns: tuple[str, ...], vocabulary: frozenset[tuple[
     for name, value in sorted(vocabulary):
         words.setdefault(name, {})[value] = value
     return tuple(FactReader(words, _LABELS).facts_in(message, KINDS, nouns))
+
+
+def _brands_in(message: str, found: Iterable[Found], vocabulary: frozenset[tuple[str, str]]) -> list[Found]:
+    """Return the brand that a message names although no frame says that it is wanted: hardly anybody names others'."""
+    if any(each.kind == "brand" for each in found):
+        return []
+    named = sorted((message.find(value), value) for name, value in vocabulary if name == "brand" and value in message)
+    if not named:
+        return []
+    values = tuple(value for _, value in named)
+    start, end = named[0][0], named[-1][0] + len(named[-1][1])
+    return [
+        Found("brand", "eq" if len(values) == 1 else "any_of", values[0] if len(values) == 1 else values, start, end)
+    ]
+
+
+@lru_cache(maxsize=1 << 10)
+def _spaced(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
 def _about(fact: Found, mentions: tuple[Mention, ...]) -> str:
