@@ -199,10 +199,10 @@ class CartNotes(ShelfNotes):
             self._ranked[thing] = sorted(pairs, key=self._order)
         return self._ranked[thing]
 
-    def _order(self, pair: tuple[Card, Fit]) -> tuple[int, bool, int, int]:
-        """Return by what cards are ranked: visited ones before others that fit as well, then those in whose words."""
+    def _order(self, pair: tuple[Card, Fit]) -> tuple[int, int, bool, int]:
+        """Return by what cards are ranked: of those that fit alike, visited ones first, then those in said words."""
         card, fit = pair
-        return fit.broken, card["product_id"] not in self.visited, -fit.met, -self.words_shared(card)
+        return fit.broken, -fit.met, card["product_id"] not in self.visited, -self.words_shared(card)
 
     def _equals(self, thing: str) -> int:
         """Return how many cards of a kind are as likely as the likeliest one."""

@@ -58,16 +58,17 @@ class DiscoveryNotes(ShelfNotes):
             *(("search brand", {**filters_of(facts), "brand": brand}) for brand in self._either_brand(thing)),
         ]
         for skill, filters in kinds:
-            for sort in _SORTS:
-                for offset in (0, _PAGE):
+            own = _OWN_SORT.get(priority, "")
+            for sort in _SORTS if skill == "search all" else dict.fromkeys(("relevance", own or "price_asc")):
+                for offset in (0, _PAGE) if skill == "search all" else (0,):
                     args = {**query, **filters, "sort": sort, **({"offset": offset} if offset else {})}
-                    own = (
+                    features = (
                         f"sort:{sort},{priority}",
-                        f"own:{_OWN_SORT.get(priority) == sort}",
+                        f"own:{own == sort}",
                         f"page:{offset}",
                         f"filters:{how_many(len(filters))}",
                     )
-                    yield Candidate(skill, use("catalog_search", **args), own)
+                    yield Candidate(skill, use("catalog_search", **args), features)
 
     def _answers(self, thing: str) -> Iterator[Candidate]:
         facts, priority = self.facts()[thing], self._priority(thing)

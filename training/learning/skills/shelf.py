@@ -242,7 +242,11 @@ def words_of(thing: str, facts: Iterable[Stated]) -> str:
 
 
 _COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_COUNT = re.compile(r"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d)")
+_UNIT = r"kg|kilos?|g|grams?|cm|ml|l|litres?|liters?|W|watts?|h|hours?|days?|years?|stars?"
+_COUNT = re.compile(
+    rf"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d| (?:{_UNIT})\b)",
+    re.IGNORECASE,
+)
 
 
 def counts_in(text: str) -> list[tuple[int, int]]:
