@@ -26,6 +26,7 @@ PAGES = (
     "docs/errors.md",
     "docs/frames.md",
     "docs/judging.md",
+    "docs/learning.md",
     "docs/openenv.md",
     "docs/protocol.md",
     "docs/scale.md",

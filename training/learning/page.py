@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from ecom_rlve.evaluation.line_chart import charts
-from ecom_rlve.training.learning.experiments import LEVELS, SHORT, SHUFFLED, Cell, Outcome, interval, pooled
+from ecom_rlve.training.learning.experiments import LEVELS, SHORT, SHUFFLED, WARM, Cell, Outcome, interval, pooled
 from ecom_rlve.training.learning.runs import Judged
 
 TARGETS: Mapping[tuple[str, int], float] = {
@@ -140,7 +140,7 @@ def _verdict(target: float, own: Sequence[Judged]) -> str:
 
 def _controls(main: Sequence[Outcome], others: Sequence[Outcome]) -> Iterator[str]:
     yield from _table_head(["control", "env", "d", "held-out success", "adaptive, all seeds"])
-    names = dict.fromkeys(each.job.name for each in others)
+    names = dict.fromkeys(cell.name for each in others for cell in each.cells)
     for name in names:
         found: dict[tuple[str, int], list[Judged]] = {}
         for each in others:
@@ -154,7 +154,7 @@ def _controls(main: Sequence[Outcome], others: Sequence[Outcome]) -> Iterator[st
     yield ""
     yield (
         f"*{SHUFFLED}*: what is decided in an episode is paid for by another of its group; it must not rise above "
-        "*only the warm start*. *C1* is CART alone, *C4* CART, PD and RETURN, *C8* these with STATUS and POLICY, all "
+        f"*{WARM}*. *C1* is CART alone, *C4* CART, PD and RETURN, *C8* these with STATUS and POLICY, all "
         "with the same number of episodes: the collections of those names also hold SUB, BUNDLE and JOURNEY, for which "
         "there are no skills. Controls train in process, on fewer episodes than the proof; compare them with "
         f"*{SHORT}*, which differs in nothing else."

@@ -32,8 +32,10 @@ NOTES: Mapping[str, Callable[[Observation], Notebook]] = {
 }
 """The environments that have skills."""
 RATES: Mapping[str, Rates] = {
-    "STATUS": Rates(step=0.03, entropy=0.1, last_entropy=0.02),
-    **dict.fromkeys(("CART", "PD"), Rates(step=0.02, entropy=0.1)),
+    "STATUS": Rates(step=0.03, entropy=0.15, last_entropy=0.02),
+    "PD": Rates(step=0.02, entropy=0.1, last_entropy=0.03),
+    # In larger steps it settles, before it has seen enough, on adding whatever fits first.
+    "CART": Rates(step=0.015, entropy=0.15, last_entropy=0.03),
     "POLICY": Rates(step=0.03, entropy=0.15, last_entropy=0.02),
     # A random policy is right once in some hundred episodes: it takes longer until one way is worth keeping to.
     "RETURN": Rates(step=0.02, entropy=0.2, last_entropy=0.03),

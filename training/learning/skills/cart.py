@@ -126,6 +126,9 @@ class CartNotes(ShelfNotes):
                 yield Candidate("variants", use("catalog_get_variants", product_id=product_id), own)
                 continue
             chosen, how = self._variant(thing, product_id)
+            if self._is_in_cart(product_id, chosen):
+                # Adding it again would add to its number, which is what setting the quantity is for.
+                continue
             counts = {1: "one", quantity: "said"} if quantity else {1: "one"}
             for number, name in counts.items():
                 sure = f"{name},{quantity > 0},{self.asked[f'quantity {thing}'] > 0}"
@@ -223,6 +226,10 @@ class CartNotes(ShelfNotes):
             f"best:{is_best},{how_many(equal)}",
             f"sure:{fit.broken == 0 and fit.unknown == 0},{is_best and equal == 1},{how_many(fit.met)}",
         )
+
+    def _is_in_cart(self, product_id: str, variant_id: str | None) -> bool:
+        lines = (line for line in self.lines.values() if line["product_id"] == product_id)
+        return any(variant_id in (None, line.get("variant_id")) for line in lines)
 
     def _has_line(self, thing: str) -> bool:
         return any(self.cards.get(line["product_id"], {}).get("category") == thing for line in self.lines.values())
