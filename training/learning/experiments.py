@@ -20,7 +20,7 @@ from ecom_rlve.training.learning.runs import PROMPTS, Judged, Plan, Trained, jud
 CATALOG = "synthetic"
 OTHER_CATALOG = "synthetic:10000:7"
 """The same kinds of products, all others: no brand, model or title of it was seen in training."""
-EPISODES: Mapping[str, int] = {"STATUS": 4_608, "POLICY": 6_400, "CART": 4_096, "RETURN": 2_560, "PD": 2_560}
+EPISODES: Mapping[str, int] = {"STATUS": 4_608, "POLICY": 6_400, "CART": 4_096, "RETURN": 4_800, "PD": 2_560}
 """Of one training run: whole batches."""
 _BATCH = GROUP * PROMPTS
 _SERVED = 1
