@@ -29,6 +29,7 @@ process, which plays the same episodes under the same curriculum: all five would
 _CONTROLS = 0.25
 """Share of the usual episodes that controls train on, so that everything fits into half an hour on two cores."""
 _CONTROLS_JUDGED = 60
+_CHANCE_JUDGED = 100
 _SHUFFLED_SEEDS = 3
 LEVELS: Mapping[str, tuple[int, ...]] = {
     "STATUS": (0, 3, 6, 9),
@@ -162,6 +163,7 @@ def controls(seeds: int, judged: int, scale: float = 1.0) -> list[Job]:
 
 def chance(judged: int) -> dict[Cell, Judged]:
     """Return how a policy does that draws candidates at random."""
+    judged = min(judged, _CHANCE_JUDGED)
     cells = [Cell("random", env_id, difficulty, 0, "eval") for env_id in LEVELS for _, difficulty in _levels(env_id)]
     return {cell: _judged(cell, None, judged) for cell in cells}
 
