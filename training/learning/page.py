@@ -35,8 +35,8 @@ need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of t
 are no others' ({judged} a cell, the most probable candidate each time), and never by the frontier. The last columns
 show seed 0 on the split `test` and on a catalog of other products (`synthetic` with another seed).
 
-Runs on the server play over HTTP. The others play in process: the same episodes under the same curriculum, for a third
-of the CPU seconds.
+Runs on the server play over HTTP. The others play in process, by the same code under the same curriculum, for a third of
+the CPU seconds.
 
 ## What is given
 
@@ -51,7 +51,7 @@ says that products are worth more. What is right is one candidate among many. In
 - CART: the cards of each kind are ranked by what they meet of what was read, then by visits and by words in common; the
   first three are offered. A product can be added once its variants were listed.
 - PD: lists are offered whole, in five orders and from three pools.
-- A question can be asked again, and a look at what was looked at before is not offered.
+- A look at what was looked at before is not offered again. A question is, except in RETURN.
 
 SUB, BUNDLE and JOURNEY have no skills here.
 """

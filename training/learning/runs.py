@@ -32,7 +32,7 @@ NOTES: Mapping[str, Callable[[Observation], Notebook]] = {
 }
 """The environments that have skills."""
 RATES: Mapping[str, Rates] = {
-    "STATUS": Rates(step=0.03, entropy=0.15, last_entropy=0.02),
+    "STATUS": Rates(step=0.02, entropy=0.1),
     "PD": Rates(step=0.02, entropy=0.1, last_entropy=0.03),
     # In larger steps it settles, before it has seen enough, on adding whatever fits first.
     "CART": Rates(step=0.015, entropy=0.15, last_entropy=0.03),
