@@ -35,8 +35,8 @@ need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of t
 are no others' ({judged} a cell, the most probable candidate each time), and never by the frontier. The last columns
 show seed 0 on the split `test` and on a catalog of other products (`synthetic` with another seed).
 
-Runs on the server play over HTTP. The others play in process, by the same code under the same curriculum, for a third of
-the CPU seconds.
+Runs on the server play over HTTP. The others play in process, by the same code under the same curriculum, for a third
+of the CPU seconds.
 
 ## What is given
 

@@ -116,12 +116,11 @@ class PolicyNotes(Notebook):
                 continue
             own = f"near:{self._nearness(section)}"
             whole, missing = self._worked_out(section, figure)
-            # Without all that holds there is nothing but the base to work with.
-            for kind, value in (("base", figure), *((("whole", whole),) if not missing else ())):
+            for kind, value in (("base", figure), ("whole", whole)):
                 for form, answer in self._forms(value, unit).items():
+                    lacks = how_many(missing, 2) if kind == "whole" else ""
                     # One skill for every form: what is learnt of when to answer holds for all of them.
-                    fit = f"{own},{kind},{how_many(missing, 2)}"
-                    yield Candidate("submit", submit(**answer), (fit, *self._asks(form, unit)))
+                    yield Candidate("submit", submit(**answer), (f"{own},{kind},{lacks}", *self._asks(form, unit)))
 
     def _asks(self, form: str, unit: str) -> tuple[str, ...]:
         """Return what the question holds that tells in which form the answer is wanted."""
