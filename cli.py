@@ -9,12 +9,13 @@ Annotations are not postponed here (no ``from __future__ import annotations``), 
 import asyncio
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
 from ecom_rlve.catalog.errors import CatalogError
-from ecom_rlve.client import EcomEnv, EcomEnvError
+from ecom_rlve.client import EcomEnvError
+from ecom_rlve.commands.errors import CommandFailedError
 from ecom_rlve.evaluation.judging.errors import JudgingError
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ if TYPE_CHECKING:
     from ecom_rlve.server.settings import Settings
 
 PROGRAM = "ecom-rlve"
-RETRY_FOR_S = 10
-"""So long a person waits for a server that does not answer; trainers wait longer."""
-TOKEN_VARIABLE = "ECOM_RLVE_TOKEN"
-
-
-class CommandFailedError(Exception):
-    """A command could not do its work; the message is for the person who typed it."""
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -57,6 +51,7 @@ def build_app() -> "typer.Typer":
 
     from ecom_rlve.commands.catalog import catalog_app
     from ecom_rlve.commands.judging import add_judging
+    from ecom_rlve.commands.playing import play
 
     app = typer.Typer(
         help="Verifiable shopping-assistant environments: serve them, watch an episode, play one, judge agents.",
@@ -66,7 +61,7 @@ def build_app() -> "typer.Typer":
     )
     _add_serve(app)
     _add_demo(app)
-    _add_play(app)
+    app.command()(play)
     add_judging(app)
     app.add_typer(catalog_app(), name="catalog")
     _add_simulator(app)
@@ -136,14 +131,15 @@ def _add_demo(app: "typer.Typer") -> None:
         env: Annotated[str, typer.Option(help="Environment.")] = "CART",
         difficulty: Annotated[int, typer.Option(min=0, max=20)] = 2,
         seed: Annotated[int, typer.Option(min=0)] = 10,
-        token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
+        token: Annotated[str | None, typer.Option(envvar="ECOM_RLVE_TOKEN", help="Bearer token of the server.")] = None,
     ) -> None:
         """Watch the built-in expert play one episode, or the oracle where the environment has no expert."""
+        from ecom_rlve.commands.playing import opened
         from ecom_rlve.evaluation.expert.heard import ActsNotDisclosedError
         from ecom_rlve.evaluation.terminal.demo import demo as play_demo
         from ecom_rlve.evaluation.terminal.screen import terminal
 
-        with _opened(url, token, discloses_acts=True) as client:
+        with opened(url, token, discloses_acts=True) as (_, client):
             try:
                 play_demo(client, terminal(), _oracle, env_id=env, difficulty=difficulty, seed=seed)
             except ActsNotDisclosedError as error:
@@ -167,26 +163,6 @@ def _oracle(fingerprint: str) -> "Oracle":
             f"{settings.catalog}: name it in ECOM_RLVE_CATALOG"
         )
     return Oracle(shop)
-
-
-def _add_play(app: "typer.Typer") -> None:
-    import typer
-
-    @app.command()
-    def play(
-        url: Annotated[str | None, typer.Option(help="A server; absent: one is started for the episode.")] = None,
-        env: Annotated[str, typer.Option(help="Environment.")] = "CART",
-        difficulty: Annotated[int | None, typer.Option(min=0, max=20, help="Absent: the server chooses.")] = None,
-        seed: Annotated[int | None, typer.Option(min=0, help="Absent: the server draws one.")] = None,
-        token: Annotated[str | None, typer.Option(envvar=TOKEN_VARIABLE, help="Bearer token of the server.")] = None,
-    ) -> None:
-        """Play the agent yourself; commands are read from the terminal or from a pipe."""
-        from ecom_rlve.evaluation.terminal.play import Game, typed_lines
-        from ecom_rlve.evaluation.terminal.screen import terminal
-
-        console = terminal()
-        with _opened(url, token) as client:
-            Game(client, console).play(typed_lines(console), env_id=env, difficulty=difficulty, seed=seed)
 
 
 def _add_simulator(app: "typer.Typer") -> None:
@@ -348,23 +324,6 @@ def _open_shop(settings: "Settings") -> "Shop":
     for line in shop.report.describe() if shop.report else ():
         print(f"{settings.catalog}: {line}", flush=True)
     return shop
-
-
-@contextmanager
-def _opened(url: str | None, token: str | None, *, discloses_acts: bool = False) -> Iterator[EcomEnv]:
-    """Yield a client of the server at ``url``, or of one started for as long as the block lasts.
-
-    ``discloses_acts`` says whether that one tells the customer's acts.
-    """
-    from ecom_rlve.evaluation.local_server import LocalServerError, local_server
-
-    with ExitStack() as stack:
-        try:
-            base_url = url or stack.enter_context(local_server(discloses_acts=discloses_acts))
-            client = EcomEnv(base_url, token=token, retry_for=RETRY_FOR_S)
-        except (LocalServerError, ValueError) as error:
-            raise CommandFailedError(str(error)) from error
-        yield stack.enter_context(client)
 
 
 if __name__ == "__main__":

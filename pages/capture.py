@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import tutorials
 from blocks import OUTPUT_OF_PYTHON, ROOT, Keep, rewrite, table, trimmed
 from exchanges import END, LINE, OPENING, live, protocol_blocks, refusals, run_blocks, transcript
 from played_episodes import Play, asking_play, first_play, tool_by_tool
@@ -155,6 +156,8 @@ def main() -> None:
         for page in PAGES:
             fill_outputs(page, url)
         fill_outputs("docs/openenv.md", url, str(OPENENV))
+    with live(shop, reveal_goal=True) as url:
+        tutorials.run(tutorials.pages(), url, is_check=False)
     with live(shop, disclose_acts=True) as url:
         fill_outputs("docs/agents.md", url)
 

@@ -17,8 +17,8 @@ from measuring import ExpertPlay, cells, common_counts, episode, expert_play, nu
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.in_process import listed_of
-from ecom_rlve.evaluation.mixed_groups import markdown, rows_of
 from ecom_rlve.models import Style
+from ecom_rlve.training.mixed_groups import markdown, rows_of
 
 DIFFICULTIES = (0, 3, 6, 9, 12)
 EPISODES = 1000

@@ -91,7 +91,7 @@ def test_an_expert_is_not_watched_where_it_hears_nothing(terminal: Terminal, liv
 
 
 def test_a_person_plays(terminal: Terminal, live_url: str) -> None:
-    done = terminal.run("play", "--url", live_url, "--seed", "3", "--difficulty", "0", typed="/search mug\n\n/done\n")
+    done = terminal.run("play", "--url", live_url, "--env", "CART", "--seed", "3", typed="/search mug\n\n/done\n")
     assert done.status == 0, done.err
     assert "catalog_search(query=mug)" in done.out
     assert "r_total" in done.out

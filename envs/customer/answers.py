@@ -23,16 +23,16 @@ OF_GOODS = (*ATTRIBUTES, "price", "brand", "rating", "ship_days", "quantity", "v
 
 Named = tuple[int | None, str]
 """An item (None: none in particular) and what is asked of it."""
+_OF_RETURN = frozenset(("reason", "method"))
 
 
 def item_of(slot: Slot, of_all: Collection[str]) -> int | None:
     """Return the item that a question for a slot must mean; None: any.
 
-    A kind in ``of_all`` is about all items together. A circumstance is of one item only, so naming another that is
-    called the same ("do you want a new lamp, and what was wrong with it?") changes nothing.
+    A kind in ``of_all`` is about all items together. What a return is for, and how it is paid, no other item has, so
+    naming one that is called the same ("do you want a new lamp, and what was wrong with it?") changes nothing.
     """
-    kind = slot.fact.kind
-    return None if slot.name in of_all or (kind is not None and kind.is_circumstance) else slot.item
+    return None if slot.name in of_all or slot.name in _OF_RETURN else slot.item
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ecom_rlve.evaluation.terminal.goal_words import Compared
+from ecom_rlve.evaluation.terminal.reward_words import Part
+from ecom_rlve.evaluation.terminal.typed.arguments import hint
+from ecom_rlve.evaluation.terminal.typed.commands import short_names
 from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
 
 CELL_WIDTH = 46
@@ -95,6 +99,73 @@ def show_result(console: Console, result: EpisodeResult) -> None:
     if result.goal is not None:
         table.add_row("goal", Text(clean(json.dumps(result.goal, ensure_ascii=False))))
     console.print(table)
+
+
+def show_reward(console: Console, ended: str, parts: Sequence[Part], total: str) -> None:
+    """Print how an episode ended, and each part of its reward with its reason."""
+    table = Table(title=Text(clean(ended)), box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("part")
+    table.add_column("earned", justify="right")
+    table.add_column("weight", justify="right")
+    table.add_column("why", overflow="fold")
+    for part in parts:
+        table.add_row(part.name, f"{part.value:+.2f}", f"{part.weight:g}", Text(clean(part.why)))
+    console.print(table)
+    console.print(Text(total, "bold"))
+
+
+def show_wanted(console: Console, intent: str | None, lines: Sequence[str], compared: Sequence[Compared]) -> None:
+    """Print what the customer wanted, and what of it was handed in."""
+    console.print(Text(f"\nWhat the customer wanted{f' ({intent})' if intent else ''}:", "bold"))
+    console.print(Text("\n".join(f"  {clean(line)}" for line in lines)))
+    if not compared:
+        return
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("what", "wanted", "yours", ""):
+        table.add_column(heading, overflow="fold")
+    for each in compared:
+        mark = Text("right", "green") if each.is_right else Text("differs", "red")
+        table.add_row(*(Text(clean(text)) for text in (each.what, each.wanted, each.given)), mark)
+    console.print(table)
+
+
+def show_tools(console: Console, functions: Sequence[Mapping[str, Any]]) -> None:
+    """Print what each tool is called, and what it does."""
+    short = short_names(function["name"] for function in functions)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("type", "tool", "what it does"):
+        table.add_column(heading, overflow="fold")
+    for function in functions:
+        texts = (f"/{short[function['name']]}", function["name"], str(function.get("description", "")))
+        table.add_row(*(Text(clean(text)) for text in texts))
+    console.print(table)
+
+
+def show_tool(console: Console, function: Mapping[str, Any]) -> None:
+    """Print what a tool does, and its arguments with types, choices, bounds and defaults."""
+    console.print(Text(clean(f"{function['name']}: {function.get('description', '')}")))
+    parameters = function.get("parameters", {})
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in ("argument", "needed", "value", "meaning"):
+        table.add_column(heading, overflow="fold")
+    for name, schema in parameters.get("properties", {}).items():
+        needed = "yes" if name in parameters.get("required", ()) else ""
+        texts = (name, needed, hint(schema), str(schema.get("description", "")))
+        table.add_row(*(Text(clean(text)) for text in texts))
+    if table.row_count:
+        console.print(table)
+
+
+def show_cart(console: Console, lines: Sequence[Mapping[str, Any]]) -> None:
+    """Print the cart."""
+    console.print(_table(lines) if lines else Text("The cart is empty."))
+
+
+def in_cart(lines: Sequence[Mapping[str, Any]]) -> str:
+    """Return the cart in a few words: units and what they cost, where prices are known."""
+    units = sum(line["quantity"] for line in lines)
+    cost = sum(line["quantity"] * line["price"] for line in lines if isinstance(line.get("price"), (int, float)))
+    return f"cart: {units} unit{'' if units == 1 else 's'}, ${cost:.2f}" if units else "cart: empty"
 
 
 def show_state(console: Console, state: EpisodeState) -> None:

@@ -69,7 +69,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
         {"envs"},
         "plays under a curriculum of its own: where a server discloses acts, episodes count for none",
     ),
-    "evaluation/mixed_groups.py": ({"envs"}, "plays in process: six thousand episodes for a table"),
+    "training/mixed_groups.py": ({"envs"}, "plays in process: six thousand episodes for a table"),
     "evaluation/customer/audit.py": ({"envs"}, "plays in process with the voices that it compares"),
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),

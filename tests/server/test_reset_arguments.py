@@ -16,8 +16,8 @@ ROW = {"env_id": "CART", "seed": 7, "difficulty": 2}
 
 
 def told(answer: Any) -> dict[str, Any]:
-    """Return what an opening says of its episode, but for its id."""
-    return {**answer["metadata"], **answer["observation"], "episode_id": None}
+    """Return what an opening says of its episode, but for its id and its run."""
+    return {**answer["metadata"], **answer["observation"], "episode_id": None, "run_id": None}
 
 
 @pytest.mark.parametrize("name", sorted(NULLS))

@@ -57,6 +57,9 @@ _COMPARED = re.compile(
     r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
 )
 """Words that put topics against each other. What starts with "which price" asks for the topics themselves."""
+_WORDLESS = frozenset("what how which huh one come so and but ok okay please sorry pardon really".split())
+"""Words that ask for nothing where no others stand beside them: "what?", "how come?"; so does "why?" where nobody is to
+give a reason. What they are likeliest to mean would be an arbitrary fact."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
     r"|secret|jailbreak|simulat\w+)\b"
@@ -77,7 +80,7 @@ class Verdict(NamedTuple):
     top: int
     """Score of the likeliest topic of all that are possible, in mind or not."""
     is_known: bool
-    """There is a word among them that the classifier knows."""
+    """There is a word among them that the classifier knows, and that says something by itself."""
 
     @property
     def is_nothing(self) -> bool:
@@ -98,7 +101,8 @@ def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Colle
     top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
     least = max(top - _NEAR, max(scores.values()) - _FAR)
     best = None
-    is_known = any(classifier().speller.knows(word) for word in words)
+    wordless = _WORDLESS if "reason" in topics.names(item) else _WORDLESS | {"why"}
+    is_known = any(classifier().speller.knows(word) and word not in wordless for word in words)
     for is_said in (False, True):
         names = topics.names(item, is_said=is_said)
         near = [name for name in scores if is_known and name in names and scores[name] >= least]

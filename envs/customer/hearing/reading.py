@@ -55,6 +55,10 @@ _OPEN = re.compile(
 )
 """A question of this kind that names nothing is for whatever there is to tell."""
 
+_LIKE = re.compile(r"\b(?:be|look) like\b")
+_REQUIRED = "requirement"
+"""What a thing of a BUNDLE must be like is a topic of its own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Reading:
@@ -194,7 +198,8 @@ def _note_clauses(
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
     before, notes.before = (notes.before if is_short else Part()), Part()
     is_listed = _LIST.search(sentence) and not whole.events
-    if topics.in_mind and (is_listed or _ALL.search(sentence)) and not surely(_TOTAL, whole, item, topics):
+    is_open = is_listed or _ALL.search(sentence) or _is_open(sentence, whole, item, topics)
+    if topics.in_mind and is_open and not surely(_TOTAL, whole, item, topics):
         notes.is_question = notes.is_open = True
         return
     is_plain = not (_ELSE.search(sentence) or says_done(sentence))
@@ -214,14 +219,21 @@ def _note_clauses(
         _note_nothing_named(sentence, verdict(whole.words, item, topics), topics, notes)
 
 
+def _is_open(sentence: str, whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a sentence asks what something should be like, which names nothing where nothing is required."""
+    is_named = any(event.name for event in whole.events)
+    return not is_named and _LIKE.search(sentence) is not None and _REQUIRED not in topics.names(item)
+
+
 def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _Notes) -> None:
     """Note what a sentence is that asks, and names nothing: a proposal, an open question, or one that is not read."""
     is_else = _ELSE.search(sentence) is not None
-    if topics.in_mind and made.is_nothing and made.nothing == CHECK and not is_else:
+    nothing = made.nothing if made.is_known else None
+    if topics.in_mind and made.is_nothing and nothing == CHECK and not is_else:
         notes.is_check = True
-    elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or made.nothing == OPEN:
+    elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or nothing == OPEN:
         notes.is_open = True
-    elif not says_done(sentence) and not (made.is_known and made.is_nothing and made.nothing == STATEMENT):
+    elif not says_done(sentence) and not (made.is_nothing and nothing == STATEMENT):
         notes.is_unread = True
 
 

@@ -105,6 +105,18 @@ def test_options_of_a_kind_ask_for_the_kind() -> None:
     assert read("What price and rating?", mind).asked == ((None, "price"), (None, "rating"))
 
 
+@pytest.mark.parametrize("text", ["Why?", "What?", "How come?", "Huh?", "Sorry, what?", "And so?"])
+def test_a_bare_question_word_asks_for_nothing_in_particular(text: str) -> None:
+    reading = read(text, topics(fact(LAMP, "color"), fact(LAMP, "brand")))
+    assert (reading.questions, reading.is_unread) == ((), True)
+
+
+def test_only_why_asks_for_the_reason() -> None:
+    mind = topics(fact(LAMP, "reason"), fact(LAMP, "color"))
+    assert read("Why?", mind).asked == ((None, "reason"),)
+    assert read("How come?", mind).questions == ()
+
+
 def test_a_bare_word_for_several_unsaid_topics_leaves_open_which_is_meant() -> None:
     torn = topics(fact(LAMP, "size"), fact(LAMP, "length"))
     (question,) = read("How big?", torn).questions

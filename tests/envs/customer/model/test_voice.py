@@ -135,7 +135,7 @@ def test_a_hostile_model_that_knows_everything_leaks_nothing(sayings: list[Any],
             secret = secrets[int(rng.integers(len(secrets)))]
             texts[prompt] = f"{sheet_for(said.utterance).plain} I mean {secret}."
             asked.append(said.utterance)
-    app = chat.app(lambda request: texts.get(_prompt(request["messages"]), "No."))
+    app = chat.app(lambda request: texts.get(_prompt(request["messages"]), "7 of them."))
     heard = _say(ModelVoice(chat.endpoint(app)), asked)
     assert len(asked) > 150
     assert [spoken.text for spoken in heard] == [each.template_text for each in asked]

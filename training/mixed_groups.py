@@ -1,6 +1,6 @@
 """Where a learner has something to learn from: the share of groups that are neither all right nor all wrong.
 
-``python -m ecom_rlve.evaluation.mixed_groups`` prints the table of docs/trainers.md. A policy is modelled by the
+``python -m ecom_rlve.training.mixed_groups`` prints the table of docs/trainers.md. A policy is modelled by the
 built-in agents: each of its rollouts is the expert's with a probability, its strength, else one of the lazy policies',
 all equally likely. Every agent plays each seed once; what a group of eight such rollouts does follows exactly. It plays
 in process, and the same command gives the same numbers.

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.evaluation.in_process import listed_of
-from ecom_rlve.evaluation.mixed_groups import STRENGTHS, markdown, mixed_share, shares_at
+from ecom_rlve.training.mixed_groups import STRENGTHS, markdown, mixed_share, shares_at
 
 
 @given(st.floats(0, 1), st.integers(1, 6))
