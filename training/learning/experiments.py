@@ -31,6 +31,8 @@ _CONTROLS = 0.25
 _CONTROLS_JUDGED = 60
 _CHANCE_JUDGED = 100
 _SHUFFLED_SEEDS = 3
+_WARM = 0.4
+"""Length of a warm start in control runs: long enough to know a little, too short to leave nothing to be learnt."""
 LEVELS: Mapping[str, tuple[int, ...]] = {
     "STATUS": (0, 3, 6, 9),
     "POLICY": (0, 3, 6, 9),
@@ -149,8 +151,8 @@ def controls(seeds: int, judged: int, scale: float = 1.0) -> list[Job]:
             Job("never asks", replace(plan, asks=False), judged, _levels(env_id)),
         ]
     for seed in range(min(seeds, _SHUFFLED_SEEDS)):
-        warm = Plan(("STATUS",), _episodes("STATUS", scale), seed)
-        plan = replace(warm, reward="shuffled")
+        plan = Plan(("STATUS",), _episodes("STATUS", scale), seed, reward="shuffled")
+        warm = replace(plan, episodes=_episodes("STATUS", scale * _WARM), reward="total")
         jobs.append(Job(SHUFFLED, plan, judged, _levels("STATUS"), warm=warm))
     cart = Plan(("CART",), _episodes("CART", scale), 0)
     jobs.append(Job("no hallucination term", replace(cart, reward="no hallucination term"), judged, _levels("CART")))
