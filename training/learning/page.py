@@ -183,7 +183,9 @@ def _controls(main: Sequence[Outcome], others: Sequence[Outcome]) -> Iterator[st
         f"*{WARM}*. *C1* is CART alone, *C4* CART, PD and RETURN, *C8* these with STATUS and POLICY, all "
         "with the same number of episodes: the collections of those names also hold SUB, BUNDLE and JOURNEY, for which "
         "there are no skills. Controls train in process, on fewer episodes than the proof; compare them with "
-        f"*{SHORT}*, which differs in nothing else."
+        f"*{SHORT}*, which differs in nothing else.\n\n"
+        "Expected was that *static d=0* fails in POLICY at d = 9, and that *static d=12* teaches nothing in POLICY and "
+        "CART, where hardly any group is mixed at first, but something in STATUS. The table says what happened."
     )
 
 
