@@ -33,7 +33,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -100,6 +100,9 @@ board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as do
 
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
+
+learn: $(INSTALLED)  ## a small policy learns, on the server too, with controls, as docs/learning.md; half an hour
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m ecom_rlve.training.learning
 
 docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
 	$(BIN)/python pages/generate.py

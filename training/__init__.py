@@ -1,1 +1,1 @@
-"""Training against a server: the authors' recipe as a command, and what it needs beside a trainer."""
+"""Training against a server: the authors' recipe as a command, and a proof that something learns."""

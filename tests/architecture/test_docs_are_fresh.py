@@ -32,6 +32,7 @@ PAGES = (
     "docs/frames.md",
     "docs/index.md",
     "docs/judging.md",
+    "docs/learning.md",
     "docs/openenv.md",
     "docs/page.md",
     "docs/protocol.md",

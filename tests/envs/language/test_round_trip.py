@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.envs.language.acts import Fact, Mention
-from ecom_rlve.envs.language.frames import FORMS, Agreement, Bank, Frame, Part, Place, Pool, facts_in_bank
+from ecom_rlve.envs.language.frames import FORMS, Bank, Frame, Pool, facts_in_bank
 from ecom_rlve.envs.language.persona import PERSONAS
-from ecom_rlve.envs.language.phrases import LABELS, frames_of, label_of
+from ecom_rlve.envs.language.phrases import frames_of, label_of
 from ecom_rlve.envs.language.speaker import Speaker
-from ecom_rlve.envs.language.spelling import american, with_capitals
+from ecom_rlve.envs.language.spelling import with_capitals
+from ecom_rlve.envs.reading.facts import MONEY, FactReader
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import stream
 
@@ -28,152 +28,27 @@ LAMPS = Mention("desk lamp", "desk lamps", is_plural=True)
 IT = Mention("desk lamp", "desk lamps", pronoun="it")
 EACH = 3
 """Facts with which each frame is tried."""
-ITEM = r"(?:[Tt]he desk lamps?|[Ii]t|[Tt]hat)"
-NUMBER = r"\d+(?:\.\d+)?"
-SCALES = {"kg": 1000, "kilo": 1000, "kilos": 1000, "l": 1000, "litre": 1000, "litres": 1000}
-UNITS = {name: attribute.unit for name, attribute in ATTRIBUTES.items() if attribute.unit}
-UNIT_WORDS = {"W": "W|watts?", "h": "h|hours?", "g": "g|grams?|kg|kilos?", "ml": "ml|l|litres?", "cm": "cm"}
-MONEY = ("price", "budget", "order_total", "status_order_total", "price_paid", "order_amount")
-DAYS = ("order_date", "status_order_date")
 # Kinds whose statements a person cannot mistake, though they may be the same, with the reason.
 ALLOWED: dict[frozenset[str], str] = {
     frozenset(("items_ordered", "other_items")): "both say what was in the order; the second leaves out what was named",
 }
 
 
-class Reader(NamedTuple):
-    """A frame read backwards."""
-
-    key: Key
-    form: str
-    text: str
-    pattern: re.Pattern[str]
-    literal: str
-    """Its longest text without a place, which every phrase of it holds; empty if it has choices or agreement only."""
-
-
-def _pattern(parts: Sequence[Part], labels: Sequence[str]) -> str:
-    return "".join(_part(part, labels) for part in parts)
-
-
-def _part(part: Part, labels: Sequence[str]) -> str:
-    if isinstance(part, Place):
-        spelt = (spelling for label in labels for spelling in (label, american(label)))
-        fixed = {"item": ITEM, "label": f"(?:{'|'.join(map(re.escape, spelt))})"}
-        return fixed.get(part.name) or f"(?P<{part.name}>.+?)"
-    if isinstance(part, Agreement):
-        return f"(?:{re.escape(part.one)}|{re.escape(part.many)})"
-    if isinstance(part, tuple):
-        return f"(?:{'|'.join(map(re.escape, part))})"
-    return re.escape(part)
-
-
-def _reader(key: Key, form: str, made: Frame) -> Iterator[Reader]:
-    # What is to go with something is said with the label of any attribute.
-    labels = (LABELS[key[0]],) if key[0] in LABELS else tuple(LABELS.values())
-    for parts in dict.fromkeys((made.parts, made.american_parts)):
-        literal = max((part for part in parts if isinstance(part, str)), key=len, default="")
-        yield Reader(key, form, made.text, re.compile(_pattern(parts, labels)), literal)
-
-
-READERS = {
-    form: [
-        each
-        for key, forms in facts_in_bank().items()
-        for made in forms.get(form, ())
-        for each in _reader(key, form, made)
-    ]
-    for form in FORMS
-}
-
-
-class Meanings:
-    """Reads values: words that the catalog or a customer can hold, and numbers."""
-
-    def __init__(self, shop: Shop, drawn: Drawn) -> None:
-        self._words: dict[str, dict[str, str]] = {}
-        for by_key in drawn.values():
-            for (kind, _), facts in by_key.items():
-                known = self._words.setdefault(kind, {})
-                for fact in facts:
-                    if isinstance(fact.constraint.value, str):
-                        known[fact.spelled or with_capitals(fact.constraint.value)] = fact.constraint.value
-                    for word in fact.kind.values if fact.kind else ():
-                        known[with_capitals(word)] = word
-        for kind in {key[0] for key in facts_in_bank()} & {"brand", *ATTRIBUTES}:
-            words = shop.catalog.column(kind).vocabulary or ()
-            self._words.setdefault(kind, {}).update({with_capitals(word): word for word in words})
-
-    def read(self, phrase: str, form: str) -> set[tuple[str, str, Value, str]]:
-        """Return every kind, operator and value that a phrase can have, each with the frame that says so."""
-        found = set()
-        for reader in READERS[form]:
-            if reader.literal in phrase and (match := reader.pattern.fullmatch(phrase)):
-                found |= {(*reader.key, value, reader.text) for value in self._values(reader.key, match.groupdict())}
-        return found
-
-    def _values(self, key: Key, places: Mapping[str, str]) -> Iterator[Value]:
-        kind, op = key
-        if "limit" in places:
-            for value in self._numbers(kind, places["limit"]):
-                yield value - 1
-        elif "low" in places:
-            # The unit may stand after the second number alone: "2 to 5 kg".
-            unit = places["high"].partition(" ")[2]
-            least = places["low"] if " " in places["low"] or not unit else f"{places['low']} {unit}"
-            for low in self._numbers(kind, least):
-                yield from ((low, high) for high in self._numbers(kind, places["high"]))
-        elif "bound" in places and op not in ("eq", "none_of"):
-            yield from self._bounded(kind, op, places["bound"])
-        elif op == "between":
-            low, _, high = places["value"].partition(" and ")
-            yield from self._values(key, {"low": low, "high": high})
-        else:
-            text = places.get("value") or places["bound"]
-            if op == "none_of":
-                yield from self._excluded(kind, text)
-            else:
-                yield from self._said(kind, text)
-
-    def _excluded(self, kind: str, text: str) -> Iterator[Value]:
-        """Yield the words that an exclusion can mean, also of a phrase that itself says that they are excluded."""
-        for value in self._said(kind, text):
-            yield value if isinstance(value, tuple) else (value,)
-        yield from self._bounded(kind, "none_of", text)
-
-    def bounded(self, key: Key, text: str) -> Iterator[Value]:
-        """Yield the values that a value with its direction can mean."""
-        yield from self._values(key, {"bound": text})
-
-    def _bounded(self, kind: str, op: str, text: str) -> Iterator[Value]:
-        for reader in READERS["bound"]:
-            if reader.key[1] == op and (match := reader.pattern.fullmatch(text)):
-                yield from self._values((kind, op), match.groupdict())
-
-    def _said(self, kind: str, text: str) -> Iterator[Value]:
-        known = self._words.get(kind, {})
-        options = text.split(" or ")
-        if text in known:
-            yield known[text]
-        elif len(options) > 1 and all(option in known for option in options):
-            yield tuple(known[option] for option in options)
-        yield from self._numbers(kind, text)
-
-    def _numbers(self, kind: str, text: str) -> Iterator[Value]:
-        if kind in MONEY:
-            yield from (float(Decimal(found[1]) * 100) for found in [re.fullmatch(rf"\$({NUMBER})", text)] if found)
-        elif kind in DAYS:
-            yield from (found[0] for found in [re.fullmatch(r"\d+ [A-Z][a-z]+", text)] if found)
-        elif kind == "units_bought":
-            yield from (found[0] for found in [re.fullmatch(r"\d+", text)] if found)
-        elif kind == "rating":
-            yield from (float(f[1]) for f in [re.fullmatch(rf"({NUMBER})(?: stars| out of 5)?", text)] if f)
-        elif kind == "ship_days":
-            yield from (float(f[1]) for f in [re.fullmatch(rf"({NUMBER}) days?", text)] if f)
-        elif kind in UNITS:
-            found = re.fullmatch(rf"({NUMBER}) ({UNIT_WORDS[UNITS[kind]]})", text)
-            if found:
-                yield float(Decimal(found[1]) * SCALES.get(found[2], 1))
+def words_of(shop: Shop, drawn: Drawn) -> dict[str, dict[str, str]]:
+    """Return the words that the catalog or a customer can hold, by kind and spelling."""
+    words: dict[str, dict[str, str]] = {}
+    for by_key in drawn.values():
+        for (kind, _), facts in by_key.items():
+            known = words.setdefault(kind, {})
+            for fact in facts:
+                if isinstance(fact.constraint.value, str):
+                    known[fact.spelled or with_capitals(fact.constraint.value)] = fact.constraint.value
+                for word in fact.kind.values if fact.kind else ():
+                    known[with_capitals(word)] = word
+    for kind in {key[0] for key in facts_in_bank()} & {"brand", *ATTRIBUTES}:
+        vocabulary = shop.catalog.column(kind).vocabulary or ()
+        words.setdefault(kind, {}).update({with_capitals(word): word for word in vocabulary})
+    return words
 
 
 def _value_of(fact: Fact) -> Value:
@@ -188,8 +63,8 @@ def _value_of(fact: Fact) -> Value:
 
 
 @pytest.fixture(scope="module")
-def meanings(wide_shop: Shop, drawn: Drawn) -> Meanings:
-    return Meanings(wide_shop, drawn)
+def meanings(wide_shop: Shop, drawn: Drawn) -> FactReader:
+    return FactReader(words_of(wide_shop, drawn))
 
 
 def facts_of(drawn: Drawn) -> dict[Key, list[Fact]]:
@@ -231,7 +106,7 @@ def beside(drawn: Drawn) -> dict[str, set[str]]:
     return found
 
 
-def check(drawn: Drawn, meanings: Meanings, each: int) -> int:
+def check(drawn: Drawn, meanings: FactReader, each: int) -> int:
     """Read phrases back, and return how many; every fault is told with its frame."""
     together, faults, count = beside(drawn), set[str](), 0
     said = {kind: forms_of(facts[0]) for (kind, _), facts in facts_of(drawn).items()}
@@ -248,16 +123,16 @@ def check(drawn: Drawn, meanings: Meanings, each: int) -> int:
     return count
 
 
-def test_every_frame_is_read_back_to_what_it_was_made_from(drawn: Drawn, meanings: Meanings) -> None:
+def test_every_frame_is_read_back_to_what_it_was_made_from(drawn: Drawn, meanings: FactReader) -> None:
     assert check(drawn, meanings, EACH) >= 5000
 
 
 @pytest.mark.slow
-def test_every_frame_is_read_back_with_many_facts(drawn: Drawn, meanings: Meanings) -> None:
+def test_every_frame_is_read_back_with_many_facts(drawn: Drawn, meanings: FactReader) -> None:
     assert check(drawn, meanings, 30) >= 20_000
 
 
-def test_labels_with_values_are_read_back(drawn: Drawn, meanings: Meanings) -> None:
+def test_labels_with_values_are_read_back(drawn: Drawn, meanings: FactReader) -> None:
     rng = stream(32, "labels")
     count = 0
     for key, facts in facts_of(drawn).items():
@@ -277,7 +152,7 @@ def test_no_two_kinds_of_an_environment_have_one_label(drawn: Drawn) -> None:
         assert len(set(labels.values())) == len(labels), (env_id, labels)
 
 
-def test_the_reader_tells_kinds_operators_and_values_apart(meanings: Meanings) -> None:
+def test_the_reader_tells_kinds_operators_and_values_apart(meanings: FactReader) -> None:
     assert {found[:3] for found in meanings.read("that costs no more than $24.99", "noun")} == {
         ("price", "at_most", 2499.0)
     }

@@ -1,0 +1,255 @@
+"""Reading product cards: which facts a customer stated, and which cards meet them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from rapidfuzz import fuzz
+
+from ecom_rlve.envs.language.phrases import LABELS
+from ecom_rlve.envs.reading.facts import FactReader, Found, hits_in
+from ecom_rlve.models import Observation, ToolResult
+from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
+from ecom_rlve.training.learning.notebook import Notebook, use
+from ecom_rlve.training.learning.policy import Candidate
+
+Card = dict[str, Any]
+NUMBERS = {
+    "weight": "weight_max",
+    "length": "length_max",
+    "wattage": "wattage_min",
+    "screen_size": "screen_size_min",
+    "capacity": "capacity_min",
+    "battery_life": "battery_life_min",
+    "rating": "rating_min",
+    "ship_days": "ship_days_max",
+}
+"""The filter of each number, whose ending tells its direction."""
+WORDS = (
+    "brand", "color", "size", "material", "style", "pattern", "connector_type", "item_form", "finish_type",
+    "skin_type", "age_range", "scent", "flavor", "model",
+)  # fmt: skip
+"""Attributes whose values are words."""
+PRIORITIES = {"price": "price", "rating": "rating", "delivery time": "ship_days", "brand": "brand"}
+"""What may matter most, and the attribute that it is about."""
+KINDS = ("price", "priority", *NUMBERS, *WORDS)
+_LABELS = {"priority": "top priority"}
+_CENTS = 100
+_LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
+_SENTENCE = re.compile(r"(?<=[.!?]) ")
+_WORD = re.compile(r"[\w'&-]+")
+_MOST_SENTENCES = 5
+_PAGE = 10
+_QUOTED = 88.0
+"""From this likeness on a title counts as named."""
+
+
+class Stated(NamedTuple):
+    """What was stated about a thing."""
+
+    attribute: str
+    op: str
+    value: Any
+
+
+class ShelfNotes(Notebook):
+    """Notes of the cards that tools have shown, and of what was said about things of their kinds."""
+
+    def __init__(self, opening: Observation) -> None:
+        self.cards: dict[str, Card] = {}
+        self.visited: dict[str, None] = {}
+        self.full: set[str] = set()
+        """Ids of products of which everything was shown."""
+        self.totals: dict[str, int] = {}
+        """Products that passed each search, by its words and filters."""
+        self._facts: dict[str, list[Stated]] | None = None
+        super().__init__(opening)
+
+    def read(self, seen: Observation) -> None:
+        self._facts = None
+        super().read(seen)
+
+    def take(self, result: ToolResult) -> None:
+        fields = result.result or {}
+        if result.name in ("catalog_search", "user_get_visit_history"):
+            for card in fields.get("results", ()):
+                self.cards[card["product_id"]] = {**self.cards.get(card["product_id"], {}), **card}
+            if result.name == "user_get_visit_history":
+                self.visited |= dict.fromkeys(card["product_id"] for card in fields.get("results", ()))
+
+    def things(self) -> list[str]:
+        """Return the categories that the customer speaks of, in the order of their first mention."""
+        return list(self.facts())
+
+    def facts(self) -> dict[str, list[Stated]]:
+        """Return what was said about each thing: of one attribute, what was said last."""
+        if self._facts is None:
+            self._facts = self._read_facts()
+        return self._facts
+
+    def _read_facts(self) -> dict[str, list[Stated]]:
+        names = tuple(sorted({card["category"] for card in self.cards.values()}))
+        by_message = [mentions_in(message, names) for message in self.said]
+        things: dict[str, dict[str, Stated]] = {each.name: {} for found in by_message for each in found}
+        nouns = tuple(sorted({form for name in things for form in forms_of(name)}))
+        vocabulary = self._vocabulary()
+        for message, mentions in zip(self.said, by_message, strict=True):
+            found = _facts_in(message, nouns, vocabulary)
+            for fact in (*found, *_brands_in(message, found, vocabulary)):
+                about = _about(fact, mentions) or next(iter(things), "")
+                if about:
+                    known = things[about]
+                    known.pop(fact.kind, None)
+                    known[fact.kind] = Stated(fact.kind, fact.op, fact.value)
+        return {name: list(known.values()) for name, known in things.items()}
+
+    def _vocabulary(self) -> frozenset[tuple[str, str]]:
+        """Return the words that cards have shown, each with its attribute."""
+        return frozenset(
+            (name, card[name]) for card in self.cards.values() for name in WORDS if isinstance(card.get(name), str)
+        )
+
+    def of(self, thing: str) -> list[Card]:
+        """Return the cards of a category, in the order in which they were shown."""
+        return [card for card in self.cards.values() if card["category"] == thing]
+
+    def sentence_searches(self) -> Iterator[Candidate]:
+        """Yield searches with what the first message states: all of it, and sentence by sentence."""
+        telling = [each for each in _SENTENCE.split(self.first) if hits_in(each, _LABEL_PAIRS)]
+        known = tuple(self.things())
+        queries = {" ".join(telling): "stated"}
+        for each in telling:
+            queries.setdefault(each, f"sentence,{bool(mentions_in(each, known))}")
+        for query, kind in list(queries.items())[:_MOST_SENTENCES]:
+            if query:
+                yield Candidate("search sentence", use("catalog_search", query=query[:900], limit=_PAGE), (kind,))
+
+    def words_shared(self, card: Card) -> int:
+        """Return how many of the words that a card shows as values the customer has used, facts or not."""
+        said = _spaced(self.text)
+        return sum(f" {value.casefold()} " in said for name in WORDS if isinstance(value := card.get(name), str))
+
+    def named_in(self, message: str) -> set[str]:
+        """Return the ids of the cards whose titles a message holds."""
+        if not message:
+            return set()
+        return {
+            each
+            for each, card in self.cards.items()
+            if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
+        }
+
+
+@lru_cache(maxsize=1 << 12)
+def _facts_in(message: str, nouns: tuple[str, ...], vocabulary: frozenset[tuple[str, str]]) -> tuple[Found, ...]:
+    """Return the facts of a message; the episodes of a group mostly ask for the same ones."""
+    words: dict[str, dict[str, str]] = {"priority": {each: each for each in PRIORITIES}}
+    for name, value in sorted(vocabulary):
+        words.setdefault(name, {})[value] = value
+    return tuple(FactReader(words, _LABELS).facts_in(message, KINDS, nouns))
+
+
+def _brands_in(message: str, found: Iterable[Found], vocabulary: frozenset[tuple[str, str]]) -> list[Found]:
+    """Return the brand that a message names although no frame says that it is wanted: hardly anybody names others'."""
+    if any(each.kind == "brand" for each in found):
+        return []
+    named = sorted((message.find(value), value) for name, value in vocabulary if name == "brand" and value in message)
+    if not named:
+        return []
+    values = tuple(value for _, value in named)
+    start, end = named[0][0], named[-1][0] + len(named[-1][1])
+    return [
+        Found("brand", "eq" if len(values) == 1 else "any_of", values[0] if len(values) == 1 else values, start, end)
+    ]
+
+
+@lru_cache(maxsize=1 << 10)
+def _spaced(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _about(fact: Found, mentions: tuple[Mention, ...]) -> str:
+    """Return what a fact is about: the thing named within it, else the last one before it, else the first after."""
+    within = [each.name for each in mentions if fact.start <= each.start <= fact.end + 1]
+    before = [each.name for each in mentions if each.start < fact.start]
+    after = [each.name for each in mentions]
+    return (within or before[-1:] or after[:1] or [""])[0]
+
+
+def meets(card: Card, stated: Stated) -> bool | None:
+    """Tell whether a card meets what was stated; None where it does not show the attribute."""
+    shown, value = card.get(stated.attribute), stated.value
+    if shown is None:
+        return None
+    if isinstance(shown, str):
+        words = value if isinstance(value, tuple) else (value,)
+        return (shown in words) is (stated.op != "none_of")
+    number = round(shown * _CENTS) if stated.attribute == "price" else float(shown)
+    if isinstance(value, tuple):
+        return bool(value[0] <= number <= value[1])
+    if isinstance(value, str):
+        return None
+    checks = {"at_most": number <= value, "at_least": number >= value}
+    return bool(checks.get(stated.op, abs(number - value) < 1e-6))
+
+
+class Fit(NamedTuple):
+    """How a card agrees with what was stated."""
+
+    met: int
+    broken: int
+    unknown: int
+
+
+def fit_of(card: Card, facts: Iterable[Stated]) -> Fit:
+    """Return how many of the facts a card meets, does not meet, and does not show."""
+    found = [meets(card, fact) for fact in facts if fact.attribute != "priority"]
+    return Fit(found.count(True), found.count(False), found.count(None))
+
+
+def filters_of(facts: Iterable[Stated], names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Return the filters that say the same as facts, of some attributes or of all."""
+    wanted = None if names is None else set(names)
+    filters: dict[str, Any] = {}
+    for name, op, value in facts:
+        if wanted is not None and name not in wanted:
+            continue
+        if name in WORDS and op == "eq" and isinstance(value, str):
+            filters[name] = value
+        elif name == "price" or name in NUMBERS:
+            filters |= _bounds(name, op, value)
+    return filters
+
+
+def _bounds(name: str, op: str, value: Any) -> Mapping[str, float]:
+    low, high = value if isinstance(value, tuple) else (value, value)
+    least = None if op == "at_most" else low
+    most = None if op == "at_least" else high
+    if name == "price":
+        ends = {"price_min": least, "price_max": most}
+        return {each: end / _CENTS for each, end in ends.items() if end is not None}
+    filter_name = NUMBERS[name]
+    end = least if filter_name.endswith("_min") else most
+    return {} if end is None else {filter_name: int(end) if name == "ship_days" else end}
+
+
+def words_of(thing: str, facts: Iterable[Stated]) -> str:
+    """Return a thing and what was stated about it as words to search for."""
+    return " ".join([singular(thing), *(str(value) for _, op, value in facts if op == "eq" and isinstance(value, str))])
+
+
+_COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
+_UNIT = r"kg|kilos?|g|grams?|cm|ml|l|litres?|liters?|W|watts?|h|hours?|days?|years?|stars?"
+_COUNT = re.compile(
+    rf"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d| (?:{_UNIT})\b)",
+    re.IGNORECASE,
+)
+
+
+def counts_in(text: str) -> list[tuple[int, int]]:
+    """Return the small numbers in a text and where each stands."""
+    found = ((match[1], match.start()) for match in _COUNT.finditer(text.casefold()))
+    return [(_COUNTS.get(word) or int(word), start) for word, start in found]
