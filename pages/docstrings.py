@@ -8,7 +8,7 @@ from typing import Any
 import griffe
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`~?(?P<path>[\w.]+)`")
-_EXAMPLE = re.compile(r"^>>> .*(?:\n.+)*", re.MULTILINE)
+_EXAMPLE = re.compile(r"^>{3} .*(?:\n.+)*", re.MULTILINE)
 """A prompt, and all up to the next empty line."""
 
 
@@ -22,10 +22,6 @@ class Docstrings(griffe.Extension):
 
 
 def markdown(text: str) -> str:
-    """Return a docstring as Markdown.
-
-    >>> markdown("See :class:`~ecom_rlve.client.EcomEnv`.")
-    'See `EcomEnv`.'
-    """
+    """Return a docstring as Markdown: names of the package as code, examples as blocks of a Python prompt."""
     named = _ROLE.sub(lambda role: f"`{role['path'].rpartition('.')[2]}`", text)
     return _EXAMPLE.sub(lambda example: f"```pycon\n{example[0]}\n```", named)
