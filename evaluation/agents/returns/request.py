@@ -13,7 +13,7 @@ Line = dict[str, Any]
 
 NOTHING_NEW = "no replacement"
 EXCHANGE = "exchange"
-_REASONS = {
+REASONS = {
     "a defect": "defective",
     "transport damage": "damaged",
     "the wrong item": "wrong_item",
@@ -23,7 +23,7 @@ _REASONS = {
     "a belated delivery": "arrived_late",
 }
 """The store's name of each reason."""
-_METHODS = {"a refund to my card": "original_payment", "store credit": "store_credit", "an exchange": EXCHANGE}
+METHODS = {"a refund to my card": "original_payment", "store credit": "store_credit", "an exchange": EXCHANGE}
 """The store's name of each way to make good."""
 _OF_ORDER: Mapping[str, Callable[[Order, Any], bool]] = {
     "order_date": lambda order, ordinal: placed(order).toordinal() == ordinal,
@@ -58,12 +58,12 @@ class ReturnRequest:
     @property
     def reason(self) -> str | None:
         """The store's name of the reason, None before it was said."""
-        return _REASONS.get(self._said("reason"))
+        return REASONS.get(self._said("reason"))
 
     @property
     def method(self) -> str | None:
         """The store's name of how to make good, None before it was said."""
-        return _METHODS.get(self._said("method"))
+        return METHODS.get(self._said("method"))
 
     @property
     def wants_new(self) -> bool:

@@ -224,7 +224,7 @@ def test_the_same_answer_is_worth_the_same_as_alone(wide_shop: Shop, member: Env
             own = named.own(member.about.answer)
             assert own is not None
             verdict = member.verify(intent, own)  # type: ignore[attr-defined]  # every member is an errand
-            assert verdict == member.verify(intent, member.about.answer.read(answer))  # type: ignore[attr-defined]
+            assert verdict == member.verify(intent, member.about.answer.read(answer))  # type: ignore[attr-defined]  # as above
             scores.add(float(verdict.r_task))
     # The cart is CART's answer: no words make it better or worse.
     assert len(scores) > (0 if member.about.id == "CART" else 1)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.reading.facts import FactReader
+from ecom_rlve.evaluation.agents.returns.request import EXCHANGE, METHODS, REASONS
 from ecom_rlve.models import Observation, ToolResult
 from ecom_rlve.training.learning.matching import money_in, names_in
 from ecom_rlve.training.learning.notebook import how_many, question, submit, use
@@ -15,21 +16,11 @@ from ecom_rlve.training.learning.skills.orders import OrderNotes
 _PAGE = 50
 _LINES = 4
 """Lines of the kind that are offered, those of orders that agree best first."""
-_REASONS = {
-    "a defect": "defective",
-    "transport damage": "damaged",
-    "the wrong item": "wrong_item",
-    "a poor fit": "does_not_fit",
-    "a misleading description": "not_as_described",
-    "a change of mind": "changed_mind",
-    "a belated delivery": "arrived_late",
-}
-"""What customers call each reason of the store. It is given, because with fourteen pairs of reason and method to choose
-from a random policy is right too seldom for groups to differ."""
-_METHODS = {"a refund to my card": "original_payment", "store credit": "store_credit"}
+_METHODS = {words: name for words, name in METHODS.items() if name != EXCHANGE}
+"""The ways to make good that need no other product."""
 _COMMON = "changed_mind"
 """Offered beside the reason that was said, and alone where none was."""
-_SAID = {"reason": tuple(_REASONS), "method": (*_METHODS, "an exchange")}
+_SAID = {"reason": tuple(REASONS), "method": tuple(METHODS)}
 _READER = FactReader(
     {kind: {each: each for each in said} for kind, said in _SAID.items()},
     {"reason": "reason", "method": "compensation", "units_bought": "quantity bought"},
@@ -101,7 +92,7 @@ class ReturnNotes(OrderNotes):
         where = {"order_id": line.order_id, "line_id": line.line_id}
         can = f"can:{self.checked[line.line_id]},{line.line_id in self.returned}"
         own = (can, f"any:{can},{bool(self.returned)}", *fit)
-        told = _REASONS.get(said.get("reason", ""), "")
+        told = REASONS.get(said.get("reason", ""), "")
         for reason in dict.fromkeys(filter(None, (told, _COMMON))):
             for name, method in _METHODS.items():
                 action = use("return_initiate", **where, reason=reason, method=method)

@@ -11,23 +11,13 @@ from rapidfuzz import fuzz
 
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.reading.facts import FactReader, Found, hits_in
+from ecom_rlve.evaluation.expert.cards import NUMBER_FILTERS
 from ecom_rlve.models import Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
 from ecom_rlve.training.learning.notebook import Notebook, use
 from ecom_rlve.training.learning.policy import Candidate
 
 Card = dict[str, Any]
-NUMBERS = {
-    "weight": "weight_max",
-    "length": "length_max",
-    "wattage": "wattage_min",
-    "screen_size": "screen_size_min",
-    "capacity": "capacity_min",
-    "battery_life": "battery_life_min",
-    "rating": "rating_min",
-    "ship_days": "ship_days_max",
-}
-"""The filter of each number, whose ending tells its direction."""
 WORDS = (
     "brand", "color", "size", "material", "style", "pattern", "connector_type", "item_form", "finish_type",
     "skin_type", "age_range", "scent", "flavor", "model",
@@ -35,7 +25,7 @@ WORDS = (
 """Attributes whose values are words."""
 PRIORITIES = {"price": "price", "rating": "rating", "delivery time": "ship_days", "brand": "brand"}
 """What may matter most, and the attribute that it is about."""
-KINDS = ("price", "priority", *NUMBERS, *WORDS)
+KINDS = ("price", "priority", *NUMBER_FILTERS, *WORDS)
 _LABELS = {"priority": "top priority"}
 _CENTS = 100
 _LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
@@ -219,7 +209,7 @@ def filters_of(facts: Iterable[Stated], names: Iterable[str] | None = None) -> d
             continue
         if name in WORDS and op == "eq" and isinstance(value, str):
             filters[name] = value
-        elif name == "price" or name in NUMBERS:
+        elif name == "price" or name in NUMBER_FILTERS:
             filters |= _bounds(name, op, value)
     return filters
 
@@ -231,7 +221,7 @@ def _bounds(name: str, op: str, value: Any) -> Mapping[str, float]:
     if name == "price":
         ends = {"price_min": least, "price_max": most}
         return {each: end / _CENTS for each, end in ends.items() if end is not None}
-    filter_name = NUMBERS[name]
+    filter_name = NUMBER_FILTERS[name]
     end = least if filter_name.endswith("_min") else most
     return {} if end is None else {filter_name: int(end) if name == "ship_days" else end}
 
