@@ -7,8 +7,9 @@ its catalog has. From then on nothing is sent before a reset.
 
 TRL tells an environment neither that a rollout was cut by its token limit nor that the model stopped calling tools. It
 does ask for the reward of every rollout, so an episode that is still live then is *finished*: it ends as with its
-budget spent, and has a result. Places are given back by the ``with`` block, when an object is dropped, and when the
-interpreter exits; those of a killed trainer expire, or ``DELETE /episodes?run_id=`` frees them.
+budget spent, and has a result. Places are given back by the ``with`` block and when the interpreter exits; that of an
+object that was dropped, when the next one is made. Those of a killed trainer expire, or ``DELETE /episodes?run_id=``
+frees them.
 
 Nothing of TRL is imported here.
 """
@@ -16,11 +17,14 @@ Nothing of TRL is imported here.
 from __future__ import annotations
 
 import asyncio
+import atexit
 import json
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
+from queue import Empty, SimpleQueue
 from types import MappingProxyType, TracebackType
 from typing import Any, Self
 from uuid import uuid4
@@ -67,8 +71,9 @@ class TrlEnvironment:
         self._step: StepResult | None = None
         self._failure: Exception | None = None
         self._in_order = asyncio.Lock()
-        # Also where nobody closes it: when it is dropped, and at the interpreter's exit.
-        weakref.finalize(self, self._client.close)
+        # The collector may run inside any call, even one that holds a lock of the connections that all clients share:
+        # to send something from there waits for ever. So the client of a dropped object is only laid aside.
+        weakref.finalize(self, factory.dropped.put, self._client).atexit = False
 
     def reset(self, **row: Any) -> str:
         """Start the episode of a dataset's row and return what the model reads: the brief and the customer's message.
@@ -149,10 +154,17 @@ class TrlFactory:
     retry_for: float = 60
     asynchronous: bool = False
     """Whether the tools are coroutines."""
+    dropped: SimpleQueue[EcomEnv] = field(default_factory=SimpleQueue, compare=False, repr=False)
+    """Clients of environments that were dropped, with whatever they still play. Its ``put`` may interrupt anything."""
     _made: weakref.WeakSet[TrlEnvironment] = field(default_factory=weakref.WeakSet, compare=False, repr=False)
 
+    def __post_init__(self) -> None:
+        """Let nothing live on after the interpreter."""
+        atexit.register(self.close)
+
     def __call__(self) -> TrlEnvironment:
-        """Return a new environment; nothing is sent."""
+        """Return a new environment; nothing is sent, but that dropped ones end."""
+        self._end_dropped()
         environment = _class_of(self.env_id, self.tools, self.asynchronous)(self)
         self._made.add(environment)
         return environment
@@ -161,6 +173,12 @@ class TrlFactory:
         """End what the environments made in this process are still playing."""
         for environment in list(self._made):
             environment._close()
+        self._end_dropped()
+
+    def _end_dropped(self) -> None:
+        with suppress(Empty):
+            while True:
+                self.dropped.get_nowait().close()
 
     def __reduce__(self) -> tuple[type[TrlFactory], tuple[Any, ...]]:
         """Leave out what was made in this process."""
