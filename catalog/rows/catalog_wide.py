@@ -25,6 +25,9 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 MAX_TITLES = 2_000
 """The first titles of a leaf, so many, decide in which attribute its products come in variants."""
 
+_MANY = 0.2
+"""From this share of products with variants of their own on, their attribute is the category's."""
+
 
 class Duplicates:
     """Finds rows that repeat an earlier one; remembers 16 bytes per id and per listing. Can be pickled."""
@@ -86,6 +89,8 @@ class CatalogNotes:
         self._size = 0
         self._currencies: Counter[str] = Counter()
         """Products with a price by what they state of its currency, "" for nothing."""
+        self._offered: dict[Leaf, Counter[str]] = {}
+        """By leaf: its products ("") and those that come in variants of their own, by attribute."""
 
     def note(self, reading: Reading) -> None:
         """Note one more kept reading."""
@@ -94,6 +99,8 @@ class CatalogNotes:
             titles.append((self._size, reading.product.title))
         if reading.product.brand:
             self._brands[reading.product.brand] += 1
+        counts = self._offered.setdefault(reading.leaf, Counter())
+        counts.update(("", *sorted({name for variant in reading.product.variants for name in variant.values})))
         if reading.product.price_cents is not None:
             self._currencies[reading.product.currency or ""] += 1
         self._size += 1
@@ -108,11 +115,28 @@ class CatalogNotes:
         titles: dict[Leaf, list[list[tuple[int, str]]]] = {}
         for leaf, own in self._titles.items():
             titles.setdefault(names[leaf], []).append(own)
+        offered: dict[Leaf, Counter[str]] = {}
+        for leaf, counts in self._offered.items():
+            offered.setdefault(names[leaf], Counter()).update(counts)
         categories = tuple(
-            category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words)
+            _in_own_variants(
+                category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words),
+                offered[leaf],
+            )
             for leaf, lists in titles.items()
         )
         return CatalogDecisions(categories, names, one_spelling(self._brands), chosen)
+
+
+def _in_own_variants(category: Category, counts: Mapping[str, int]) -> Category:
+    """Return the category with the attribute in which most of its products come in variants of their own, if many do.
+
+    ``counts`` are its products by attribute, and all of them by "".
+    """
+    names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
+    if not names or counts[names[0]] < _MANY * counts[""]:
+        return category
+    return replace(category, variant_attribute=names[0])
 
 
 def _naming_words(category: Category, attribute: str) -> Iterator[str]:

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.derived import ship_days_and_stock
-from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.product import OwnVariant, Product
 from ecom_rlve.catalog.rows.brands import brand_of
 from ecom_rlve.catalog.rows.catalog_wide import CatalogNotes, Duplicates
 from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
@@ -102,6 +102,7 @@ def _interpreted(
 ) -> Product:
     """Return the product with what is derived from raw texts (price, brand, attributes), and the sources of each."""
     brand = brand_of(details, row.get("store"))
+    variants = own_variants(row.get("variants"), row.get("currency"))
     price, sign = parsed_with_sign(row.get("price"), row.get("currency"))
     text = ProductText.of(title, product.features, product.description, brand.value if brand else None)
     attributes: dict[str, Stated[str] | Stated[float]] = {
@@ -124,7 +125,8 @@ def _interpreted(
         price_is_floor=price.is_floor,
         price_high_cents=price.high_cents,
         currency=sign or None,
-        variants=own_variants(row.get("variants"), row.get("currency")),
+        stock=_sold_stock(product.stock, variants),
+        variants=variants,
         attributes={name: stated.value for name, stated in attributes.items()},
         provenance={name: origins[name].told(own_names) for name in sorted(origins)},
     )
@@ -161,6 +163,12 @@ def catalog_of(
     check_report(report, max_bad)
     settled = notes.decisions(currency, schema_currency)
     return Catalog.from_products([settled.product(reading) for reading in kept], settled.categories), report
+
+
+def _sold_stock(stock: int, variants: Sequence[OwnVariant]) -> int:
+    """Return a product's stock, which is no more than what there is of its most plentiful variant."""
+    stated = [variant.stock for variant in variants if variant.stock is not None]
+    return min(stock, max(stated)) if variants and len(stated) == len(variants) else stock
 
 
 def _leaf(row: Mapping[str, object], title: str, description: str) -> Stated[Leaf]:

@@ -20,6 +20,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met, ends, words
+from ecom_rlve.catalog.shop_words.currencies import price_scale
 from ecom_rlve.envs.world.shop import Shop
 
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
@@ -47,17 +48,20 @@ def price_bound(price_cents: int, d: int, draw: float) -> int:
     return floor(price_cents * (1 + draw * 0.5 * exp(-d / 5)))
 
 
-def stated_price_bound(price_cents: int, d: int, draw: float) -> Constraint:
+def stated_price_bound(price_cents: int, d: int, draw: float, currency: str | None = None) -> Constraint:
     """Return "at most" :func:`price_bound` as shoppers state it: less than a dollar higher, round or a cent below that.
+
+    In a ``currency`` of which more units make a price, it is a round number of these.
 
     >>> stated_price_bound(2000, 0, 0.45).value, stated_price_bound(2000, 0, 0.451).value
     (2500, 2499)
     """
     exact = price_bound(price_cents, d, draw)
-    step = _PRICE_STEP if exact >= _CHEAP else _PRICE_STEP // 2
+    scale = 1 if currency is None else price_scale(currency)
+    step = (_PRICE_STEP if exact >= _CHEAP * scale else _PRICE_STEP // 2) * scale
     round_price = -(-exact // step) * step
     # What is left of the exact bound is as good as a coin.
-    return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2))
+    return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2) if scale == 1 else round_price)
 
 
 def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:

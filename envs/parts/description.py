@@ -62,13 +62,18 @@ def _sayable(catalog: Catalog, row: int, name: str) -> str | float | None:
     return value
 
 
-def facts_of(constraints: Sequence[Constraint]) -> tuple[Fact, ...]:
-    """Return the constraints as facts that a customer can say; each slot is named after its attribute."""
+def facts_of(constraints: Sequence[Constraint], currency: str | None = None) -> tuple[Fact, ...]:
+    """Return the constraints as facts that a customer can say; each slot is named after its attribute.
+
+    ``currency`` is the catalog's, None where it states none.
+    """
     return tuple(
-        Fact(
-            constraint.attribute,
-            constraint,
-            ATTRIBUTES[constraint.attribute].unit if constraint.attribute in ATTRIBUTES else "",
-        )
-        for constraint in constraints
+        Fact(constraint.attribute, constraint, unit_of(constraint.attribute, currency)) for constraint in constraints
     )
+
+
+def unit_of(name: str, currency: str | None) -> str:
+    """Return the unit of a column's values: of a price the currency's code; empty if there is none."""
+    if name == "price":
+        return currency or ""
+    return ATTRIBUTES[name].unit if name in ATTRIBUTES else ""

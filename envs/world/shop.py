@@ -144,9 +144,12 @@ class Shop:
         return tuple(sorted({category.department for category in self.catalog.categories}))
 
     def names_variant(self, row: int) -> bool:
-        """Tell whether a product's title names a value of its category's variant attribute."""
+        """Tell whether a product's title names a value of its category's variant attribute, or of its own variants."""
         category = self.catalog.category_of(row)
         title = self.catalog.titles[row].casefold()
+        stated = {str(value) for each in self.catalog.own_variants(row) for value in each.values.values()}
+        if any(re.search(rf"(?<![\w'’]){re.escape(value.casefold())}(?!\w)", title) for value in sorted(stated)):
+            return True
         own = self.catalog.value(row, category.variant_attribute)
         if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
             return True

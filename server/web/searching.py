@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.shop_words.currencies import spelled_amount
 from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.web.views.found import Match
@@ -34,15 +36,17 @@ def search(
     overlaps = shop.search.bags.overlap(words, ranked) if words else np.zeros(len(ranked))
     shares = overlaps / max(1, overlaps.max(initial=0))
     matches = [_match(shop, row, float(share), words) for row, share in zip(ranked.tolist(), shares, strict=True)]
+    currency = shop.catalog.currency
     told = [
-        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value)}"
+        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value, currency)}"
         for each in constraints
     ]
     return matches, shop.catalog.size if rows is None else len(rows), told
 
 
-def _value(attribute: str, value: object) -> str:
-    return f"${value / 100:.2f}" if attribute == "price" and isinstance(value, int | float) else str(value)
+def _value(attribute: str, value: Any, currency: str | None) -> str:
+    is_price = attribute == "price" and isinstance(value, int | float)
+    return spelled_amount(round(value), currency) if is_price else str(value)
 
 
 def _match(shop: Shop, row: int, overlap: float, words: Sequence[str]) -> Match:
