@@ -64,6 +64,11 @@ def stated_price_bound(price_cents: int, d: int, draw: float, currency: str | No
     return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2) if scale == 1 else round_price)
 
 
+def tells_apart(catalog: Catalog, name: str) -> bool:
+    """Tell whether a column can be wished for at all: the brand of a shop that sells one brand says nothing."""
+    return name != "brand" or len(catalog.column(name).vocabulary or ()) > 1
+
+
 def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
     """Yield, in random order, what a constraint drawn from this product can be about besides its price.
 
@@ -72,7 +77,7 @@ def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
     variant = catalog.category_of(row).variant_attribute
     for at in rng.permutation(len(CONSTRAINABLE)).tolist():
         name = CONSTRAINABLE[at]
-        if name != variant and catalog.value(row, name) is not None:
+        if name != variant and catalog.value(row, name) is not None and tells_apart(catalog, name):
             yield name
 
 
@@ -88,9 +93,10 @@ def _usable_counts(shop: Shop) -> NDArray[np.int8]:
     catalog = shop.catalog
     price, stock = catalog.column("price"), catalog.column("stock").values
     counts = np.zeros(catalog.size, dtype=np.int8)
+    names = [name for name in CONSTRAINABLE if tells_apart(catalog, name)]
     for start in range(0, catalog.size, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        found = 1 + known_count(shop, CONSTRAINABLE, some)
+        found = 1 + known_count(shop, names, some)
         found[(stock[some] < 1) | ~(price.values[some] >= 0)] = 0
         if price.is_floor is not None:
             found[price.is_floor[some]] = 0
