@@ -23,7 +23,7 @@ from ecom_rlve.streams import Streams
 
 def world_of(variants: list[dict[str, Any]], **fields: Any) -> World:
     """Return a world whose first product has variants."""
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"parent_asin": f"P{at}", "title": f"Mug {at}", "price": "5.00", "categories": ["Home", "Mugs"]}
         for at in range(9)
     ]
