@@ -114,7 +114,8 @@ def _prices(content: Inspection) -> Table:
     prices = content.prices
     kinds = f"{prices.exact:,} exact, {prices.at_least:,} at least, {prices.range:,} ranges, {prices.unknown:,} unknown"
     currencies = ", ".join(f"{count:,} {name}" for name, count in prices.currencies.items())
-    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", "dollars", "products", "")
+    unit = content.currency or "dollars"
+    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", unit, "products", "")
     most = max(prices.histogram)
     for at, count in enumerate(prices.histogram):
         low = f"{PRICE_EDGES[at] // 100:,}"

@@ -190,7 +190,7 @@ def test_shopify_s_products_json_gives_products_with_variants(tmp_path: Path) ->
 
 
 def test_best_buy_products_are_read(tmp_path: Path) -> None:
-    row = {
+    row: dict[str, Any] = {
         "sku": 43900,
         "name": "Batteries",
         "price": 5.49,
