@@ -11,6 +11,7 @@ import gradio as gr
 from ecom_rlve.models import MAX_SEED
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.web.games import Games
+from ecom_rlve.server.web.views.html import el
 
 QUIET: Mapping[str, Any] = MappingProxyType(
     {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
@@ -21,6 +22,15 @@ QUIET: Mapping[str, Any] = MappingProxyType(
 def html(value: str = "", *, id: str | None = None, js: str | None = None) -> Any:
     """Return a place for HTML of the views, without Gradio's own styles; ``js`` runs once it is there."""
     return gr.HTML(value, elem_id=id, apply_default_css=False, js_on_load=js, container=False)
+
+
+def file_box(label: str, kind: str, accepted: str, **further: str) -> Any:
+    """Return where a visitor chooses a file, which the script reads: nothing is uploaded to a file of the server."""
+    identity = f"open-{kind}"
+    box = el("input", type="file", id=identity, accept=accepted, data_opens=kind, **further)
+    told = el("div", id=f"{identity}-told")
+    inside = el("div", el("label", label, for_=identity), box, told, class_="file")
+    return html(str(inside), id=f"file-{kind}", js="element.ecomSend = (sent) => trigger('act', sent);")
 
 
 def pick_environment(games: Games) -> Any:

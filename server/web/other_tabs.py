@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -13,9 +12,9 @@ from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.web.choices import choices_of_names
-from ecom_rlve.server.web.components import QUIET, html
+from ecom_rlve.server.web.components import QUIET, file_box, html
 from ecom_rlve.server.web.games import Games
-from ecom_rlve.server.web.reports import framed, latest
+from ecom_rlve.server.web.reports import POLICY, latest
 from ecom_rlve.server.web.searching import search
 from ecom_rlve.server.web.views.curricula import curricula
 from ecom_rlve.server.web.views.found import found
@@ -79,11 +78,6 @@ def report_tab(games: Games, tab: Any) -> None:
     def look() -> str:
         return str(latest(folder))
 
-    def opened(file: str | None) -> str:
-        return look() if file is None else str(framed(Path(file)))
-
-    with gr.Accordion("Open a report", open=folder is None):
-        file = gr.File(label="Report (.html)", file_types=[".html", ".htm"], type="filepath")
-    shown = html(look())
-    tab.select(opened, file, shown, **QUIET)
-    file.change(opened, file, shown, **QUIET)
+    file_box("Open a report (.html)", "report", ".html,.htm", data_policy=POLICY)
+    shown = html(look(), id="latest-report")
+    tab.select(look, None, shown, **QUIET)

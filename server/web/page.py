@@ -14,15 +14,15 @@ from ecom_rlve.server.web.mount import PATH
 from ecom_rlve.server.web.other_tabs import catalog_tab, curriculum_tab, report_tab
 from ecom_rlve.server.web.play_tab import play_tab
 from ecom_rlve.server.web.views.html import el
-from ecom_rlve.server.web.watch_tab import watch_tab
+from ecom_rlve.server.web.watch.tab import watch_tab
 
 TITLE = "EcomRLVE-GYM"
 _SUBTITLE = "You are the shop's assistant. Code knows what the customer wants, and scores what you do."
 _FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
 _ICON = '<link rel="icon" href="../favicon.ico">'
-_MOST_UPLOADED = "20mb"
-"""Reports and traces are smaller."""
+_MOST_UPLOADED = "1kb"
+"""Gradio's own way of sending files, which nothing here uses."""
 
 
 def application(games: Games) -> Starlette:

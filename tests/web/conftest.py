@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import shutil
 import socket
@@ -14,6 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
@@ -26,6 +33,66 @@ _NEEDED = ("playwright", "axe_playwright_python", "gradio")
 _CATALOG = "synthetic:600:0"
 _WAIT_MS = 20_000
 """How long the browser waits for what must come; on a busy machine it may come late."""
+
+
+_SEARCH = {"name": "catalog_search", "arguments": json.dumps({"query": "chair"})}
+_SUBMIT = {"name": "submit_answer", "arguments": "{}"}
+
+
+def _called(request: Request, turns: int) -> Response:
+    """Search twice, then submit nothing."""
+    del request
+    call = _SEARCH if turns < 2 else _SUBMIT
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": call}]}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return JSONResponse({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+
+
+def _key_repeated(request: Request, turns: int) -> Response:
+    del turns
+    return JSONResponse({"error": f"wrong: {request.headers.get('authorization')}"}, 401)
+
+
+_ANSWERS: dict[str, Callable[[Request, int], Response]] = {
+    "guarded": _key_repeated,
+    "moved": lambda _request, _turns: RedirectResponse("http://169.254.169.254/latest/"),
+    "prose": lambda _request, _turns: JSONResponse({"choices": [{"message": {"role": "assistant", "content": "Hm."}}]}),
+    "huge": lambda _request, _turns: JSONResponse(
+        {"choices": [{"message": {"role": "assistant", "content": "word " * 300_000}}]}
+    ),
+}
+
+
+class Api:
+    """Answers as the model's name says, and notes who asked how."""
+
+    def __init__(self) -> None:
+        self.keys: list[str | None] = []
+        self.left: list[str] = []
+        self.app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
+
+    async def _answer(self, request: Request) -> Response:
+        body: dict[str, Any] = json.loads(await request.body())
+        name, turns = body["model"], sum(each["role"] == "assistant" for each in body["messages"])
+        self.keys.append(request.headers.get("authorization"))
+        if name == "slow" and turns:
+            while not await request.is_disconnected():
+                await asyncio.sleep(0.05)
+            self.left.append(name)
+        return _ANSWERS.get(name, _called)(request, turns)
+
+
+@pytest.fixture(scope="session")
+def api() -> Api:
+    """A server of chat models; a model's name says what it does."""
+    return Api()
+
+
+@pytest.fixture(scope="session")
+def model_url(api: Api, listening: Callable[[uvicorn.Config], AbstractContextManager[str]]) -> Iterator[str]:
+    """Where it is, with ``/v1``."""
+    with listening(uvicorn.Config(api.app, log_level="critical", ws="none")) as url:
+        yield f"{url}/v1"
 
 
 @pytest.fixture(scope="session")
