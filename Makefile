@@ -19,6 +19,8 @@ TRL := $(VENV)/trl
 TRL_INSTALLED := $(TRL)/.installed
 SITE := $(VENV)/site
 SITE_INSTALLED := $(SITE)/.installed
+# What the reference is read from: links to the package alone. A link to the root would lead back into .venv, and again.
+SOURCES := $(VENV)/sources
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 
@@ -111,7 +113,9 @@ docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again
 	$(BIN)/python pages/dialogues.py
 
 docs-site: $(SITE_INSTALLED)  ## docs/ and the docstrings as a site in build/site; fails where a link is dead
-	SOURCES=$(VENV)/mypy_path NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
+	mkdir -p $(SOURCES)/ecom_rlve
+	ln -sfn -t $(SOURCES)/ecom_rlve $(addprefix $(CURDIR)/,$(wildcard *.py) $(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
 	$(BIN)/python pages/check_site.py build/site
 
 format: $(INSTALLED)  ## rewrite the sources in the project's format
