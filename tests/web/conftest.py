@@ -111,11 +111,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _serving(port: int = 0, prefix: str = "") -> Iterator[str]:
+def _serving(port: int = 0, prefix: str = "", **further: str) -> Iterator[str]:
     """Run a server with the page in a process of its own, and return where it listens."""
     with socket.create_server(("127.0.0.1", port), reuse_port=False) as listener:
         port = listener.getsockname()[1]
-    settings = {"CATALOG": _CATALOG, "HOST": "127.0.0.1", "PORT": str(port), "WEB": "true", "STORE": "memory"}
+    settings = {"CATALOG": _CATALOG, "HOST": "127.0.0.1", "PORT": str(port), "WEB": "true", "STORE": "memory"} | further
     environment = {**os.environ, **{f"ECOM_RLVE_{name}": value for name, value in settings.items()}}
     command = [sys.executable, str(Path(__file__).with_name("served.py")), prefix]
     with subprocess.Popen(
@@ -147,7 +147,7 @@ def shop() -> Shop:
 def site(browser: Browser) -> Iterator[str]:
     """Return where a server with the page runs; asks for the browser first, without which nothing starts."""
     assert browser.is_connected()
-    with _serving() as url:
+    with _serving(AGENT_ORIGINS='["loopback"]') as url:
         yield url
 
 
@@ -230,7 +230,9 @@ class Visit:
         """Keep a picture of the page."""
         folder.mkdir(parents=True, exist_ok=True)
         self.page.evaluate("() => window.scrollTo(0, 0)")
-        self.page.screenshot(path=folder / f"{name}.png", full_page=whole, animations="disabled")
+        file = folder / f"{name}.png"
+        self.page.screenshot(path=file, full_page=whole, animations="disabled")
+        _shrink(file)
 
     def _is_foreign(self, url: str) -> bool:
         return not url.startswith((self.url, self.url.replace("http", "ws"), "data:", "blob:", "about:"))
@@ -243,6 +245,15 @@ class Visit:
     def _note(self, is_fault: bool, what: str) -> None:
         if is_fault and not self.forgiven:
             self.faults.append(what)
+
+
+def _shrink(file: Path) -> None:
+    """Keep 256 colours of a picture, which are enough for a page and a third of the bytes."""
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(256)
+    few.save(file, optimize=True)
 
 
 @pytest.fixture

@@ -104,10 +104,10 @@ def watch_tab(games: Games) -> None:
     trace = file_box("Or open a recorded trace (.jsonl)", "trace", ".jsonl,.ndjson")
     notice = html(str(note(_WELCOME)), id="watched")
     with gr.Row(equal_height=False, elem_classes="setup"):
-        back = gr.Button("Back", elem_id="back", min_width=80)
-        pause = gr.Button("Play", elem_id="pause", min_width=80)
-        forward = gr.Button("Forward", elem_id="forward", min_width=80)
-        stop = gr.Button("Stop", elem_id="stop", min_width=80, visible=False)
+        back = gr.Button("Back", elem_id="back", min_width=80, scale=0)
+        pause = gr.Button("Play", elem_id="pause", min_width=80, scale=0)
+        forward = gr.Button("Forward", elem_id="forward", min_width=80, scale=0)
+        stop = gr.Button("Stop", elem_id="stop", min_width=80, scale=0, visible=False)
         step = gr.Slider(0, 1, value=0, step=1, label="Step", scale=4, elem_id="step")
     with gr.Row(equal_height=False, elem_classes="stage"):
         with gr.Column(scale=3, min_width=320):
