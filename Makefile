@@ -35,7 +35,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web pictures test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -77,11 +77,15 @@ test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the 
 test-web: $(WEB_INSTALLED)  ## people play on the page in a real browser, which is there already: `apt-get install chromium`
 	$(WEB)/bin/python -m pytest -p no:cacheprovider tests/web
 
+pictures: $(WEB_INSTALLED)  ## the pictures of docs/page.md, taken by the same tests
+	ECOM_RLVE_PICTURES=docs/images $(WEB)/bin/python -m pytest -p no:cacheprovider tests/web/test_page.py
+
 test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
 	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
 
-test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
+test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer, and is judged as an agent
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
+	$(BIN)/pytest -q -s -m nightly tests/llm
 
 # MODULES names some of the modules, or folders of them: make mutants SAMPLE=6 MODULES="envs/parts client"
 mutants: $(INSTALLED)  ## single faults in the modules that decide, and which of them no test notices: many hours

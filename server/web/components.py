@@ -30,7 +30,7 @@ def file_box(label: str, kind: str, accepted: str, **further: str) -> Any:
     box = el("input", type="file", id=identity, accept=accepted, data_opens=kind, **further)
     told = el("div", id=f"{identity}-told")
     inside = el("div", el("label", label, for_=identity), box, told, class_="file")
-    return html(str(inside), id=f"file-{kind}", js="element.ecomSend = (sent) => trigger('act', sent);")
+    return html(str(inside), id=f"file-{kind}", js=f"window.ecom{kind.capitalize()} = (sent) => trigger('act', sent);")
 
 
 def pick_environment(games: Games) -> Any:

@@ -161,7 +161,12 @@ class Visit:
         self.forgiven = False
         """Whether the server is taken away from the page on purpose."""
         page.set_default_timeout(_WAIT_MS)
-        page.on("console", lambda said: self._note(said.type in ("error", "warning"), f"console: {said.text}"))
+        page.on(
+            "console",
+            lambda said: self._note(
+                said.type in ("error", "warning"), f"console: {said.text} ({said.location.get('url')})"
+            ),
+        )
         page.on("pageerror", lambda error: self._note(True, f"error: {error}"))
         page.on("response", lambda answer: self._note(answer.status >= 400, f"{answer.status} {answer.url}"))
         page.on("request", lambda request: self._note(self._is_foreign(request.url), f"foreign: {request.url}"))
@@ -226,10 +231,10 @@ class Visit:
         told: str = self.page.locator("#ending .ending").inner_text()
         return told
 
-    def picture(self, name: str, folder: Path, *, whole: bool = False) -> None:
-        """Keep a picture of the page."""
+    def picture(self, name: str, folder: Path, *, whole: bool = False, at: str = "body") -> None:
+        """Keep a picture of the page, of the whole or of what one sees where ``at`` begins."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.page.evaluate("() => window.scrollTo(0, 0)")
+        self.page.locator(at).first.evaluate("part => part.scrollIntoView({ block: 'start' })")
         file = folder / f"{name}.png"
         self.page.screenshot(path=file, full_page=whole, animations="disabled")
         _shrink(file)

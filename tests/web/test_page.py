@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -122,7 +124,7 @@ def test_a_visitor_watches_the_expert(visit: Any, pictures: Path) -> None:
     page.wait_for_function("n => document.querySelectorAll('#film .move').length === n", arg=shown - 1)
     page.click("#forward")
     page.wait_for_function("n => document.querySelectorAll('#film .move').length === n", arg=shown)
-    visit.picture("watch", pictures)
+    visit.picture("watch", pictures, whole=True)
     assert page.locator("#film-ending .ending").count() == 0
     page.locator("#pause").click()
     page.locator("#film-ending .ending").wait_for()
@@ -234,7 +236,7 @@ def test_a_phone(visit: Any, pictures: Path) -> None:
     page = visit.open()
     visit.start("CART", 1, 3)
     visit.run("catalog_search", {"query": "lamp"})
-    visit.picture("phone", pictures)
+    visit.picture("phone", pictures, at="#talk")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     small = page.evaluate(
         "() => [...document.querySelectorAll('.desk button, .offer')]"
@@ -319,6 +321,23 @@ def test_a_report_cannot_reach_out(visit: Any, tmp_path: Path) -> None:
     assert page.title() == "EcomRLVE-GYM"
 
 
+def test_a_real_report_is_shown(visit: Any, tmp_path: Path, pictures: Path) -> None:
+    """One of two agents, played on this very server, loads nothing and breaks nothing in its frame."""
+    command = [sys.executable, "-m", "ecom_rlve.cli"]
+    plan = ["--url", visit.url, "--difficulty", "0,6,12", "--episodes", "1"]
+    for agent in ("oracle", "answer_constants"):
+        subprocess.run([*command, "eval", "--agent", agent, *plan, "--out", tmp_path / agent], check=True)
+    file = tmp_path / "report.html"
+    subprocess.run([*command, "report", tmp_path / "oracle", tmp_path / "answer_constants", "--out", file], check=True)
+    page = visit.open()
+    page.get_by_role("tab", name="Report").click()
+    page.get_by_label("Open a report").set_input_files(file)
+    frame = page.frame_locator("iframe.report")
+    frame.get_by_role("heading").first.wait_for()
+    assert "oracle" in frame.locator("body").inner_text()
+    visit.picture("report", pictures)
+
+
 def test_the_api_page_loads_nothing_from_elsewhere(visit: Any) -> None:
     page = visit.page
     page.goto(f"{visit.url}/docs")
@@ -341,7 +360,7 @@ def _is_told_that_no_model_may_be_named(page: Any) -> None:
     page.get_by_role("tab", name="Watch").click()
     page.get_by_label("Agent").click()
     page.get_by_role("option", name="a connected model").click()
-    page.locator("#model", has_text="This server asks no model that visitors name").wait_for()
+    page.locator(".model", has_text="This server asks no model that visitors name").first.wait_for()
     assert not page.get_by_label("Address of the API").is_visible()
     page.click("#watch")
     page.locator("#watched .problem", has_text="ECOM_RLVE_AGENT_ORIGINS").wait_for()

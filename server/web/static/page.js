@@ -100,7 +100,7 @@
     told.replaceChildren();
     const text = file.size > MOST_BYTES ? null : await file.text();
     if (text === null) told.append(refused(`A file of more than ${MOST_BYTES / 1e6} MB is not opened.`));
-    else if (box.dataset.opens === "trace") box.closest("#file-trace").ecomSend({ text });
+    else if (box.dataset.opens === "trace") window.ecomTrace({ text });
     else if (text.slice(0, 2000).toLowerCase().includes("<html")) told.append(framed(text, file.name, box.dataset.policy));
     else told.append(refused("This is no report: it is no HTML file."));
     box.value = ""; // So that the same file, changed, can be chosen again.

@@ -62,7 +62,7 @@ def table(rows: Sequence[Mapping[str, Any]], offers: Offers, context: Mapping[st
         head.append(el("th", el("span", "Actions", class_="unseen"), scope="col"))
     body = []
     for row, offered in zip(rows, buttons, strict=True):
-        cells = [el("td", _cell(name, row.get(name))) for name in names]
+        cells = [el("td", _cell(name, row.get(name)), class_="wide" if name == "title" else None) for name in names]
         body.append(el("tr", together(cells), el("td", offered) if has_buttons else None))
     grid = el("table", el("thead", el("tr", together(head))), el("tbody", together(body)))
     return el("div", grid, class_="scrolls", tabindex="0", role="region", aria_label=caption)

@@ -9,7 +9,7 @@ from ecom_rlve.evaluation.judging.plan import Calls
 from ecom_rlve.models import Format
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web.watch.connected import Connection
-from ecom_rlve.server.web.watch.origins import Origins
+from ecom_rlve.server.web.watch.origins import LOOPBACK, Origins
 
 MODEL = "named model"
 """The choice of a model that the visitor names."""
@@ -52,8 +52,9 @@ class Models:
                 "This server asks no model that visitors name. Whoever runs it can allow that: "
                 "ECOM_RLVE_AGENT_ORIGINS lists the servers of models that may be named."
             )
+        places = (f"{LOOPBACK} (its own machine)" if name == LOOPBACK else name for name in self._origins.names)
         return (
-            f"Any OpenAI-compatible API. This server may ask: {', '.join(self._origins.names)}. "
+            f"Any OpenAI-compatible API. This server may ask: {', '.join(places)}. "
             "The key goes to that address alone and is kept nowhere."
         )
 

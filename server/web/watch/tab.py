@@ -97,17 +97,17 @@ def watch_tab(games: Games) -> None:
     with gr.Row(equal_height=False, elem_classes="setup"):
         env = pick_environment(games)
         difficulty = gr.Slider(0, MAX_DIFFICULTY, value=3, step=1, label="Difficulty", scale=2)
-        agent = gr.Dropdown(agents, value=agents[0][1] if agents else None, label="Agent", filterable=False, scale=1)
+        agent = gr.Dropdown(agents, value=agents[0][1] if agents else None, label="Agent", filterable=False, scale=2)
         seed = gr.Textbox(label="Seed", placeholder="drawn", max_lines=1, scale=1, max_length=19)
         begin = gr.Button("Let it play", variant="primary", elem_id="watch", scale=1)
     named = _model_fields(tab.models, agent)
     trace = file_box("Or open a recorded trace (.jsonl)", "trace", ".jsonl,.ndjson")
     notice = html(str(note(_WELCOME)), id="watched")
     with gr.Row(equal_height=False, elem_classes="setup"):
-        back = gr.Button("Back", elem_id="back", min_width=80, scale=0)
-        pause = gr.Button("Play", elem_id="pause", min_width=80, scale=0)
-        forward = gr.Button("Forward", elem_id="forward", min_width=80, scale=0)
-        stop = gr.Button("Stop", elem_id="stop", min_width=80, scale=0, visible=False)
+        back = gr.Button("Back", elem_id="back", min_width=110, scale=0)
+        pause = gr.Button("Play", elem_id="pause", min_width=110, scale=0)
+        forward = gr.Button("Forward", elem_id="forward", min_width=110, scale=0)
+        stop = gr.Button("Stop", elem_id="stop", min_width=110, scale=0, visible=False)
         step = gr.Slider(0, 1, value=0, step=1, label="Step", scale=4, elem_id="step")
     with gr.Row(equal_height=False, elem_classes="stage"):
         with gr.Column(scale=3, min_width=320):
@@ -131,19 +131,26 @@ def watch_tab(games: Games) -> None:
 
 def _model_fields(models: Models, agent: Any) -> list[Any]:
     """Add where a visitor names a model, shown while that is the chosen agent; return what they name."""
-    with gr.Group(visible=False, elem_id="model") as group:
-        html(str(note(models.about)))
-        with gr.Row(equal_height=False, visible=models.may_name, elem_classes="setup"):
+    with gr.Column(visible=False, elem_classes="model") as fields:
+        about = html(str(note(models.about)))
+        with gr.Row(equal_height=False, elem_classes="setup"):
             url = gr.Textbox(label="Address of the API", placeholder="http://127.0.0.1:8080/v1", max_lines=1, scale=3)
             name = gr.Textbox(label="Model", max_lines=1, max_length=200, scale=2)
             off = gr.InputHTMLAttributes(autocomplete="off")
             key = gr.Textbox(label="Key, if it wants one", type="password", max_lines=1, scale=2, html_attributes=off)
-    how = gr.Dropdown(list(HOW), value=HOW[0], label="The model acts with", filterable=False, visible=False)
+            how = gr.Dropdown(list(HOW), value=HOW[0], label="It acts with", filterable=False, scale=2)
 
     def choose(chosen: str) -> list[Any]:
-        return [gr.update(visible=chosen == MODEL), gr.update(visible=models.is_one(chosen))]
+        is_named = gr.update(visible=chosen == MODEL and models.may_name)
+        can_play = gr.update(visible=chosen != MODEL or models.may_name)
+        return [
+            gr.update(visible=models.is_one(chosen)),
+            gr.update(visible=chosen == MODEL),
+            *[is_named] * 3,
+            can_play,
+        ]
 
-    agent.change(choose, agent, [group, how], **QUIET)
+    agent.change(choose, agent, [fields, about, url, name, key, how], **QUIET)
     return [url, name, key, how]
 
 
