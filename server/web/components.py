@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -17,6 +18,8 @@ QUIET: Mapping[str, Any] = MappingProxyType(
     {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
 )
 """Options of every event: no spinner over what one reads, no API beside the server's own, nobody waits for others."""
+
+_PRICE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,2})?")
 
 
 def html(value: str = "", *, id: str | None = None, js: str | None = None) -> Any:
@@ -52,6 +55,16 @@ def read_seed(text: str) -> int | None:
     if not text.isdecimal() or int(text) > MAX_SEED:
         raise ValueError(f"seed: a whole number from 0 to {MAX_SEED} is wanted, or nothing")
     return int(text)
+
+
+def read_price(text: str) -> float | None:
+    """Return a price that a visitor typed, None if they named none; raises ``ValueError`` for others."""
+    text = text.strip().removeprefix("$")
+    if not text:
+        return None
+    if not _PRICE.fullmatch(text):
+        raise ValueError("price: a number such as 25 or 19.99 is wanted, or nothing")
+    return float(text)
 
 
 def told_of(error: Exception) -> str:

@@ -95,7 +95,8 @@ def model_url(api: Api, listening: Callable[[uvicorn.Config], AbstractContextMan
         yield f"{url}/v1"
 
 
-@pytest.fixture(scope="session")
+# Until it is closed, Playwright's event loop runs in this thread, where no other can: so not for the whole session.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing or _CHROMIUM is None:
@@ -143,7 +144,7 @@ def shop() -> Shop:
     return Shop.open(_CATALOG)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(browser: Browser) -> Iterator[str]:
     """Return where a server with the page runs; asks for the browser first, without which nothing starts."""
     assert browser.is_connected()

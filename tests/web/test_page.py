@@ -291,6 +291,12 @@ def test_the_catalog_says_why(visit: Any, pictures: Path) -> None:
     page.locator("#found .card").first.wait_for()
     assert page.locator("#found .card mark").first.inner_text() in ("black", "chair")
     visit.picture("catalog", pictures)
+    page.get_by_label("Price to").fill("cheap")
+    page.click("#find")
+    page.locator("#found .problem", has_text="price: a number").wait_for()
+    page.get_by_label("Price to").fill("$100")
+    page.click("#find")
+    page.locator("#found .card").first.wait_for()
 
 
 def test_the_curriculum_is_shown(visit: Any, pictures: Path) -> None:
@@ -324,7 +330,7 @@ def test_a_report_cannot_reach_out(visit: Any, tmp_path: Path) -> None:
 def test_a_real_report_is_shown(visit: Any, tmp_path: Path, pictures: Path) -> None:
     """One of two agents, played on this very server, loads nothing and breaks nothing in its frame."""
     command = [sys.executable, "-m", "ecom_rlve.cli"]
-    plan = ["--url", visit.url, "--difficulty", "0,6,12", "--episodes", "1"]
+    plan = ["--url", visit.url, "--env", "CART,RETURN,STATUS,POLICY", "--difficulty", "0-3", "--episodes", "1"]
     for agent in ("oracle", "answer_constants"):
         subprocess.run([*command, "eval", "--agent", agent, *plan, "--out", tmp_path / agent], check=True)
     file = tmp_path / "report.html"
