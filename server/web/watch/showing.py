@@ -47,19 +47,20 @@ def refused(why: str) -> list[Any]:
 
 
 def tick(film: Film | None, step: float) -> list[Any]:
-    """Show the next step; stop at the last."""
+    """Show the next step; stop at the last. Like those below, returns step, timer and label, and then the view."""
     if film is None or step >= len(film.played.moves):
-        return [gr.skip(), gr.Timer(active=False), "Play"]
+        return [gr.skip(), gr.Timer(active=False), "Play", *[gr.skip()] * 4]
     following = int(step) + 1
     is_last = following == len(film.played.moves)
-    return [following, gr.Timer(active=not is_last), "Play" if is_last else "Pause"]
+    return [following, gr.Timer(active=not is_last), "Play" if is_last else "Pause", *show(film, following)]
 
 
 def toggle(label: str, film: Film | None, step: float) -> list[Any]:
     """Pause or go on; from the end, begin again."""
     if label == "Pause" or film is None:
-        return ["Play", gr.Timer(active=False), gr.skip()]
-    return ["Pause", gr.Timer(active=True), 0 if step >= len(film.played.moves) else gr.skip()]
+        return [gr.skip(), gr.Timer(active=False), "Play", *[gr.skip()] * 4]
+    first = 0 if step >= len(film.played.moves) else int(step)
+    return [first, gr.Timer(active=True), "Pause", *show(film, first)]
 
 
 def moved(by: int) -> Any:
@@ -67,6 +68,7 @@ def moved(by: int) -> Any:
 
     def move(film: Film | None, step: float) -> list[Any]:
         last = len(film.played.moves) if film is not None else 0
-        return [min(max(0, int(step) + by), last), gr.Timer(active=False), "Play"]
+        there = min(max(0, int(step) + by), last)
+        return [there, gr.Timer(active=False), "Play", *show(film, there)]
 
     return move

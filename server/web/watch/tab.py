@@ -122,11 +122,13 @@ def watch_tab(games: Games) -> None:
     playing = begin.click(tab.play, [env, difficulty, seed, agent, *named], everything, **QUIET)
     trace.act(tab.open, None, everything, cancels=[playing], **QUIET)
     stop.click(_stopped, None, [notice, stop], cancels=[playing], **QUIET)
-    step.change(show, [film, step], shown, **QUIET)
-    timer.tick(tick, [film, step], [step, timer, pause], **QUIET)
-    pause.click(toggle, [pause, film, step], [pause, timer, step], **QUIET)
-    back.click(moved(-1), [film, step], [step, timer, pause], **QUIET)
-    forward.click(moved(1), [film, step], [step, timer, pause], **QUIET)
+    # Only where a visitor moves it: what the code shows would else be shown twice, and the older view might come last.
+    step.input(show, [film, step], shown, **QUIET)
+    there = [step, timer, pause, *shown]
+    timer.tick(tick, [film, step], there, **QUIET)
+    pause.click(toggle, [pause, film, step], there, **QUIET)
+    back.click(moved(-1), [film, step], there, **QUIET)
+    forward.click(moved(1), [film, step], there, **QUIET)
 
 
 def _model_fields(models: Models, agent: Any) -> list[Any]:
