@@ -6,8 +6,10 @@ import os
 from pathlib import Path
 from typing import Any, Literal, Self
 
-from pydantic import AliasChoices, Field, SecretStr, model_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from ecom_rlve.server.web.watch.origins import Origins
 
 
 class Settings(BaseSettings):
@@ -64,6 +66,16 @@ class Settings(BaseSettings):
     """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed."""
     reports: Path | None = None
     """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
+
+    agent_origins: tuple[str, ...] = ()
+    """Servers of models that visitors of the page may name, to watch one play: a JSON list of origins such as
+    ``["https://models.example:8443"]``, with ``loopback`` for every port of this machine; empty = none."""
+    agent_url: str | None = None
+    """Address of an OpenAI-compatible server whose model every visitor may watch; needs ``agent_model``."""
+    agent_model: str | None = None
+    """Name of that model on its server; needs ``agent_url``."""
+    agent_key: SecretStr | None = Field(default=None, min_length=1)
+    """Bearer token for that server, never for one that a visitor names; None = none is sent."""
 
     pool_above_products: int = Field(default=50_000, ge=0)
     """With more products than this, resets and steps run in threads instead of the event loop."""
@@ -122,7 +134,15 @@ class Settings(BaseSettings):
             raise ValueError("simulator model needs model_name, the name that the server gives the model")
         if self.simulator == "model" and self.model_url is None and not self.is_replayed:
             raise ValueError("simulator model needs model_url, the address of an OpenAI-compatible server")
+        if (self.agent_url is None) is not (self.agent_model is None):
+            raise ValueError("agent_url and agent_model go together: set both, or neither")
         return self
+
+    @field_validator("agent_origins")
+    @classmethod
+    def _require_origins(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        Origins(names)
+        return names
 
     @property
     def store_path(self) -> Path | None:

@@ -45,9 +45,13 @@ Evaluation and training start a server as a subprocess; they never import one.
 """
 
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {
-    "server/web/watching.py": (
+    "server/web/watch/episodes.py": (
         {"client", "evaluation"},
         "visitors watch the built-in agents, which play in the server's process and read what its client would",
+    ),
+    "server/web/watch/connected.py": (
+        {"client", "evaluation"},
+        "visitors watch a chat model, which plays by the code that judges one",
     ),
     "evaluation/oracle.py": (
         {"envs", "catalog"},

@@ -75,7 +75,7 @@ def _tree(value: Any, title_of: Callable[[str], str | None], name: str = "") -> 
     """Return nested values as nested lists, ids of products with their titles."""
     if isinstance(value, Mapping):
         items = [
-            el("li", el("span", f"{in_words(key)}: ", class_="dim"), _tree(each, title_of, key))
+            el("li", el("span", f"{in_words(key.removesuffix('_id'))}: ", class_="dim"), _tree(each, title_of, key))
             for key, each in value.items()
             if each not in (None, [], "")
         ]
@@ -83,7 +83,9 @@ def _tree(value: Any, title_of: Callable[[str], str | None], name: str = "") -> 
     if isinstance(value, list | tuple) and _is_constraint(value):
         return el("span", _constraint(value))
     if isinstance(value, list | tuple) and value:
-        return el("ul", together(el("li", _tree(each, title_of, name)) for each in value))
+        # Things are numbered, words are not: a thing's own list begins in the same line.
+        kind = "ol" if any(isinstance(each, Mapping) for each in value) else "ul"
+        return el(kind, together(el("li", _tree(each, title_of, name)) for each in value))
     title = title_of(value) if isinstance(value, str) else None
     if title is not None:
         return el("span", title, " ", el("code", value))
