@@ -7,17 +7,14 @@ material, it is taken from the text, provided that the text names exactly one.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import Any
 
 from ecom_rlve.catalog.rows.provenance import Details, Stated, agreed
 from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
-from ecom_rlve.catalog.shop_words.phrases import Found, Phrases, fold_words
+from ecom_rlve.catalog.shop_words.attribute_words import only_where_stated, parts, phrases, vocabulary
+from ecom_rlve.catalog.shop_words.phrases import Found, fold_words
 
 MAX_VALUE = 40
 """A stated value of more characters is a sentence and not read."""
@@ -87,14 +84,6 @@ def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated
     return values
 
 
-def spellings(name: str) -> Iterator[str]:
-    """Yield every spelling of every value of an attribute that has a vocabulary; nothing for the others."""
-    for value, others in _vocabulary().get(name, {}).items():
-        if value:
-            yield value
-            yield from others
-
-
 def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
     """Return what details and text agree on; one of them if the other names nothing, None if they differ."""
     titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
@@ -138,7 +127,7 @@ def _size(value: str) -> str | None:
         return shoe
     value = _INCH.sub(" inch", _PARENTHESIS.sub(" ", value)).strip()
     words = fold_words(value)
-    found = _phrases("size").find(words)
+    found = phrases("size").find(words)
     if len(found) == 1 and found[0].words == len(words):
         return found[0].value
     return value if _MEASURED.fullmatch(value) else None
@@ -152,7 +141,7 @@ def _shoe_size(value: str) -> str | None:
 
 
 def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
-    if value in _vocabulary().get(name, {}):
+    if value in vocabulary(name):
         return value in _values(name, words)
     wanted = fold_words(value)
     if name == "size" and all(map(str.isdecimal, wanted)):
@@ -163,9 +152,9 @@ def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
 def _values(name: str, words: Sequence[str]) -> list[str]:
     if name == "color":
         # "Rose gold plated" and "sterling silver" name what a thing is made of, not its colour.
-        metal = {at for found in _phrases("material").find(words) if found.words > 1 for at in found.places}
+        metal = {at for found in phrases("material").find(words) if found.words > 1 for at in found.places}
         words = ["" if at in metal else word for at, word in enumerate(words)]
-    return [found.value for found in _phrases(name).find(words) if found.value and not _is_letter(found, words)]
+    return [found.value for found in phrases(name).find(words) if found.value and not _is_letter(found, words)]
 
 
 def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
@@ -175,15 +164,15 @@ def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
 
 def _clear_values(name: str, words: Sequence[str]) -> list[str]:
     """Return the values that a text surely means: "cream" in a title need not be a colour."""
-    unclear = _file()["only_where_stated"][name]
+    unclear = only_where_stated(name)
     return [value for value in _values(name, words) if value not in unclear]
 
 
 def _materials_of_whole(words: Sequence[str]) -> list[str]:
     """Return the materials named, except right before a part: a "rubber sole" does not make the product rubber."""
-    parts, unclear = _file()["parts"], {"", *_file()["only_where_stated"]["material"]}
-    named = [found for found in _phrases("material").find(words) if found.value not in unclear]
-    return [found.value for found in named if (*words, "")[found.places.stop] not in parts]
+    unclear = {"", *only_where_stated("material")}
+    named = [found for found in phrases("material").find(words) if found.value not in unclear]
+    return [found.value for found in named if (*words, "")[found.places.stop] not in parts()]
 
 
 def _only(values: Iterable[str | None]) -> str | None:
@@ -193,22 +182,3 @@ def _only(values: Iterable[str | None]) -> str | None:
 
 def _words(text: str) -> list[str]:
     return fold_words(_INCH.sub(" inch", text))
-
-
-@cache
-def _file() -> dict[str, Any]:
-    text = resources.files("ecom_rlve.catalog.data").joinpath("attribute_words.json").read_text("utf-8")
-    table: dict[str, Any] = json.loads(text)
-    return table
-
-
-def _vocabulary() -> dict[str, dict[str, list[str]]]:
-    """Return spellings by value and attribute; the value "" lists phrases that only look like one."""
-    vocabulary: dict[str, dict[str, list[str]]] = _file()["vocabulary"]
-    return vocabulary
-
-
-@cache
-def _phrases(name: str) -> Phrases[str]:
-    values = _vocabulary()[name].items()
-    return Phrases((spelling, value) for value, others in values for spelling in (value, *others))
