@@ -27,6 +27,7 @@ from ecom_rlve.catalog.rows.provenance import Details, Stated
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.rows.text import cap_title, clean_text, is_mojibake
+from ecom_rlve.catalog.rows.title_measures import titled_measures
 from ecom_rlve.catalog.rows.typed_attributes import ProductText, discrete_attributes
 from ecom_rlve.catalog.shop_words.leaf_categories import leaf_and_origin
 from ecom_rlve.catalog.shop_words.nouns import Leaf
@@ -86,8 +87,10 @@ def _interpreted(
     """Return the product with what is derived from raw texts (price, brand, attributes), and the sources of each."""
     brand = brand_of(details, row.get("store"))
     price = parse_price(row.get("price"), row.get("currency"))
-    text = ProductText.of(title, product.features, product.description, brand.value if brand else None)
+    own_brand, family = brand.value if brand else None, leaf.value.family
+    text = ProductText.of(title, product.features, product.description, own_brand, family)
     attributes: dict[str, Stated[str] | Stated[float]] = {
+        **titled_measures(title, leaf.value),
         **discrete_attributes(details, text),
         **numeric_attributes(details),
     }

@@ -1,8 +1,8 @@
 """The discrete attributes of a product, read from its details and its own text.
 
-A stated value is kept only if the title, a feature or the description names it too. Details are often filled in
-carelessly ("Item Form: Cream" on a brush), but texts are written for one product. If no detail states a colour or a
-material, it is taken from the text, provided that the text names exactly one.
+What an option, a column or a detail states is known, unless the title contradicts it. A form is kept only if the
+product's text names it too: details call a brush a "Cream". If no detail states a colour or a material, it is taken
+from the words of the title that say how the thing is, or from a feature, provided that they name exactly one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ecom_rlve.catalog.rows.provenance import Details, Stated, agreed
 from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
 from ecom_rlve.catalog.shop_words.attribute_words import only_where_stated, parts, phrases, vocabulary
 from ecom_rlve.catalog.shop_words.phrases import Found, fold_words
+from ecom_rlve.catalog.shop_words.title_descriptions import describing_words
 
 MAX_VALUE = 40
 """A stated value of more characters is a sentence and not read."""
@@ -37,6 +38,13 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 _CLOSED = ("color", "size", "material", "style", "pattern", "age_range", "connector_type")
 """Attributes whose values all come from the vocabulary; the others take any short value."""
+_TITLED = ("color", "material", "size")
+"""Attributes that a title may state, or contradict."""
+_DOUBTED = ("item_form",)
+"""Attributes of which details are often filled in carelessly, so that the product's own text must name the value."""
+_CONSUMED = ("Food", "Health", "Beauty", "Cleaning", "Books", "Media", "other")
+"""Families in which a title's colours and materials are flavours, ingredients, shades or names, or may be."""
+_WORN = ("Clothing", "Costumes", "Shoes", "Gloves", "Hats")
 _PLACEHOLDERS = frozenset(
     ("other", "others", "none", "unknown", "generic", "n a", "na", "does not apply", "not applicable", "assorted")
 )
@@ -50,25 +58,33 @@ _COLOR_FEATURE = re.compile(r"colou?r\s*[:：]\s*(.*)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ProductText:
-    """The words of a product's own text."""
+    """What a product's own text says about it."""
 
     raw_title: str
-    title: Sequence[str]
+    title: Sequence[Sequence[str]]
+    """The words of the title that say how the product is, in runs."""
     features: Sequence[str]
     """Raw features."""
     everything: Sequence[str]
     """Words of title, features and description."""
+    is_consumed: bool
+    """Whether words for colours and materials name an ingredient or a work: green tea, zinc tablets."""
+    is_worn: bool
+    """Whether "large" or "XL" after its noun is the size in which it is sold."""
 
     @classmethod
-    def of(cls, title: str, features: Sequence[str], description: str, brand: str | None) -> ProductText:
-        """Read a product's text, but not a brand at the start of its title ("Blue Hawk" names no colour)."""
-        words = _words(title)
-        own = _words(brand or "")
+    def of(
+        cls, title: str, features: Sequence[str], description: str, brand: str | None = None, family: str = ""
+    ) -> ProductText:
+        """Read a product's text, but not a brand at the start of its title ("White Mountain" names no colour)."""
+        own = title[: len(brand or "")].casefold() == (brand or "").casefold()
         return cls(
             raw_title=title,
-            title=words[len(own) :] if words[: len(own)] == own else words,
+            title=describing_words(title[len(brand or "") :] if own else title),
             features=tuple(features),
             everything=_words(". ".join([title, *features, description])),
+            is_consumed=family in _CONSUMED,
+            is_worn=family in _WORN,
         )
 
 
@@ -77,19 +93,19 @@ def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated
     values: dict[str, Stated[str]] = {}
     for name, keys in KEYS.items():
         stated = agreed(_read(name, details.stated(keys)))
-        if name in ("color", "material"):
+        if name in _TITLED:
             stated = _reconciled(name, stated, text)
-        if stated is not None and _is_named(name, stated.value, text.everything):
+        if stated is not None and (name not in _DOUBTED or _is_named(name, stated.value, text.everything)):
             values[name] = stated
     return values
 
 
 def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
     """Return what details and text agree on; one of them if the other names nothing, None if they differ."""
-    titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
+    titled = [Stated(value, "title", text.raw_title) for value in _titled_values(name, text)]
     if titled:
         return agreed([*([stated] if stated else ()), *titled])
-    if stated is not None:
+    if stated is not None or name == "size" or text.is_consumed:
         return stated
     if name == "material":
         lines = [(feature, _materials_of_whole(_words(feature))) for feature in text.features]
@@ -97,6 +113,13 @@ def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Sta
         colors = [(feature, _COLOR_FEATURE.match(feature)) for feature in text.features]
         lines = [(feature, _values(name, _words(match[1]))) for feature, match in colors if match]
     return agreed(Stated(value, "features", feature) for feature, values in lines for value in values)
+
+
+def _titled_values(name: str, text: ProductText) -> list[str]:
+    if name == "size":
+        # Before the noun "large" is no size of clothes: a large tote.
+        return [value for run in text.title[1:] for value in _clear_values(name, run)] if text.is_worn else []
+    return [] if text.is_consumed else [value for run in text.title for value in _clear_values(name, run)]
 
 
 def _read(name: str, statements: Iterable[Stated[object]]) -> Iterator[Stated[str]]:

@@ -34,7 +34,7 @@ def phrases(name: str) -> Phrases[str]:
 @cache
 def only_where_stated(name: str) -> frozenset[str]:
     """Return the values that a text may name without meaning them: "cream" need not be a colour."""
-    return frozenset(_file()["only_where_stated"][name])
+    return frozenset(_file()["only_where_stated"].get(name, ()))
 
 
 @cache

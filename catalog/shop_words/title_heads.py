@@ -40,6 +40,8 @@ class TitleHead(NamedTuple):
     """False for a noun that is mostly a modifier, or says little alone."""
     words: tuple[str, ...]
     """The words of the noun as the title has them."""
+    around: tuple[tuple[str, ...], ...] = ()
+    """It with the plain words right before it, and those right after it: they say how the thing is."""
 
 
 @cache
@@ -79,13 +81,24 @@ def _named(parts: Sequence[Part]) -> TitleHead | None:
             continue
         if pending and head.noun.leaf not in pending:
             return None
-        found = TitleHead(head.noun.leaf, not head.noun.mark, tuple(part.words[head.start : head.stop]))
+        found = TitleHead(
+            head.noun.leaf, not head.noun.mark, tuple(part.words[head.start : head.stop]), _around(part.words, head)
+        )
         if found.is_firm:
             return found
         if _inner_nouns(part.words[: head.start]):
             return None
         weak = weak or found
     return weak
+
+
+def _around(words: Sequence[str], head: Head) -> tuple[tuple[str, ...], ...]:
+    start, stop = head.start, head.stop
+    while start and is_plain(words, start - 1):
+        start -= 1
+    while stop < len(words) and is_plain(words, stop):
+        stop += 1
+    return tuple(words[start : head.stop]), tuple(words[head.stop : stop])
 
 
 def _is_format(words: Sequence[str]) -> bool:

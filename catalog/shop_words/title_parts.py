@@ -15,6 +15,7 @@ from ecom_rlve.catalog.shop_words.phrases import fold_words
 _CUT = re.compile(
     r"(?P<strong>[|:：]|[–—]|-(?=\s)|(?<=\s)-|【|】)|(?P<open>[(\[{（「])|(?P<weak>(?<!\d)\"|[,;!?，；！？…~“”、)\]}）」]|\.(?=\s|$))"
 )
+_WORD = re.compile(r"\w+")
 _COMPLEMENTS = frozenset(
     ("for", "with", "w", "without", "by", "in", "from", "to", "that", "fits", "compatible", "featuring", "including")
 )
@@ -56,6 +57,21 @@ def parts_of(title: str) -> TitleParts:
         complements += (Part(words[start:stop], words[start] in _NAMING) for start, stop in _runs(words, at))
         before += len(words)
     return TitleParts(parts, complements)
+
+
+def without_complements(title: str) -> str:
+    """Return a title up to the first complement of each part between commas, dashes and brackets, as it is written."""
+    chunks = [chunk for _, chunk in _chunks(title)]
+    starts = [
+        next((word.start() for word in _WORD.finditer(chunk) if _begins_complement(word)), None) for chunk in chunks
+    ]
+    return " | ".join(chunk[:start] for chunk, start in zip(chunks, starts, strict=True))
+
+
+def _begins_complement(word: re.Match[str]) -> bool:
+    # "In" after a number is a unit.
+    is_unit = word[0].casefold() == "in" and word.string[: word.start()].rstrip()[-1:].isdigit()
+    return word[0].casefold() in _COMPLEMENTS and bool(word.start()) and not is_unit
 
 
 def _joints_spelled(chunk: str) -> str:
