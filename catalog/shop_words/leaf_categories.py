@@ -1,9 +1,9 @@
 """The kind of thing that a product is: from its category path, its label or the head noun of its title.
 
-A kind is a thing that one can buy. A path's last element decides if it names one ("Bath Rugs"). If it names several
-("Shirts & Tops"), or none ("Black", "For Him"), the title decides; then elements further up, as far as nothing between
-names another thing. Words of descriptions never make a kind. A product without any is of the unknown kind: it can be
-found, and nobody wants it.
+A kind is a thing that one can buy. A path names one if its last element does ("Bath Rugs"), or one further up and
+those below only narrow it ("Tea > Black"). "Shirts & Tops", "For Him" and "Accessories" name none. The title names one
+by its head noun. Where both do, the more exact one counts, or none if they contradict each other. Words of descriptions
+never make a kind. A product without any is of the unknown kind: it can be found, and nobody wants it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ecom_rlve.catalog.shop_words.leaf_names import UNKNOWN, audience_of
 from ecom_rlve.catalog.shop_words.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
 from ecom_rlve.catalog.shop_words.phrases import fold_words
 from ecom_rlve.catalog.shop_words.plain_words import is_plain
-from ecom_rlve.catalog.shop_words.title_heads import TitleHead, head_of_title, lacks_cue
+from ecom_rlve.catalog.shop_words.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 
 _MOST_WORDS = 4
 """A category of more words is no name to say; its noun is."""
@@ -41,17 +41,15 @@ def leaf_and_origin(title: str, categories: Sequence[str], main_category: str | 
     """Return the kind of a product, and which of the arguments decided it; :data:`UNKNOWN` and "" where none does."""
     path = [element.strip() for element in categories if element.strip()]
     label = " ".join((main_category or "").split())
-    named = head_of_title(title)
-    if path:
-        leaf, decided = _of_path(path, named), "categories"
-    else:
-        leaf, decided = _of_path([label], named) if label and not is_department(label) else None, "main_category"
-        if leaf and named and named.is_firm and named.leaf.family == leaf.family:
-            # A label is often a broad word: boots of the type "Shoes".
-            leaf = None
-    if leaf is not None:
-        return leaf, decided
-    return (named.leaf, "title") if named else (UNKNOWN, "")
+    source = "categories" if path else "main_category"
+    if not path and label and not is_department(label):
+        path = [label]
+    leaf, named = leaf_of_path(path), head_of_title(title)
+    if leaf is None:
+        return (named.leaf, "title") if named else (UNKNOWN, "")
+    if _path_decides(leaf, named, title):
+        return leaf, source
+    return (named.leaf, "title") if named and _is_more_exact(named, leaf) else (UNKNOWN, "")
 
 
 def leaf_of_title(title: str) -> Leaf | None:
@@ -63,10 +61,16 @@ def leaf_of_title(title: str) -> Leaf | None:
 def leaf_of_path(path: Sequence[str]) -> Leaf | None:
     """Return the kind that a category path names by itself; None where it names none, or several.
 
-    >>> leaf_of_path(["Home", "Bath", "Bath Rugs"]).singular
-    'bath rug'
+    >>> leaf_of_path(["Home", "Kitchen Rugs"]).singular
+    'kitchen rug'
     """
-    return _of_path(path, None)
+    is_open = True
+    for at in range(len(path) - 1, -1, -1):
+        element = _read(path[: at + 1])
+        if element.leaf is not None and (is_open or element.leaf.family in _TITLED_FREELY):
+            return element.leaf
+        is_open = is_open and not element.nouns and not element.is_generic and _is_qualifier(path[at])
+    return None
 
 
 def is_department(label: str) -> bool:
@@ -74,28 +78,26 @@ def is_department(label: str) -> bool:
     return " ".join(label.replace("&", "and").casefold().split()) in kind_words()["departments"]
 
 
-def _of_path(path: Sequence[str], named: TitleHead | None) -> Leaf | None:
-    for at in range(len(path) - 1, -1, -1):
-        element = _read(path[: at + 1])
-        if element.leaf is not None:
-            below = path[at + 1 :]
-            return element.leaf if _may_decide(element.leaf, below, named) else None
-        if element.nouns or element.is_generic:
-            return None
-    return None
+def _path_decides(leaf: Leaf, named: TitleHead | None, title: str) -> bool:
+    if leaf.family in _TITLED_FREELY:
+        return True
+    if named is None or not named.is_firm:
+        others = inner_nouns(title)
+        return not others or any(_last_word(other) == _last_word(leaf) for other in others)
+    one = bare(named.leaf.singular)
+    return one == bare(leaf.singular) or bare(leaf.singular).endswith(f" {one}")
 
 
-def _may_decide(leaf: Leaf, below: Sequence[str], named: TitleHead | None) -> bool:
-    """Say whether a path's element decides against the title, and against what stands below it in the path."""
-    if named and named.leaf != leaf and _is_modifier(leaf, named):
-        return False
-    return not below or leaf.family in _TITLED_FREELY or all(map(_is_qualifier, below))
+def _is_more_exact(named: TitleHead, leaf: Leaf) -> bool:
+    """Say whether a title may name another thing than its category: one of the same trade, or one for such things.
+
+    A projector screen may lie among projectors. Other contradictions decide nothing.
+    """
+    return named.is_firm and (named.leaf.family == leaf.family or _last_word(leaf) in map(singular, named.words))
 
 
-def _is_modifier(leaf: Leaf, named: TitleHead) -> bool:
-    """Say whether a title names a thing for things of a category: a projector screen among projectors."""
-    head = singular(bare(leaf.singular).split()[-1])
-    return head in map(singular, named.words[:-1]) and singular(named.words[-1]) != head
+def _last_word(leaf: Leaf) -> str:
+    return singular(bare(leaf.singular).split()[-1])
 
 
 def _is_qualifier(element: str) -> bool:

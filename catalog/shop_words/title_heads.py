@@ -8,17 +8,33 @@ list may lack "sleeve". Where the last word is unknown the part names nothing, a
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ecom_rlve.catalog.shop_words.inflection import singular
-from ecom_rlve.catalog.shop_words.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
-from ecom_rlve.catalog.shop_words.plain_words import is_plain, starts_measure
+from ecom_rlve.catalog.shop_words.inflection import plural, singular
+from ecom_rlve.catalog.shop_words.nouns import (
+    Ending,
+    Leaf,
+    Noun,
+    bare,
+    kind_words,
+    measure,
+    noun_ending,
+    noun_of,
+    word_set,
+)
+from ecom_rlve.catalog.shop_words.phrases import fold_words
+from ecom_rlve.catalog.shop_words.plain_words import is_number, is_plain
 from ecom_rlve.catalog.shop_words.title_parts import Part, parts_of
 
+_MOST_AFTER_PLURAL = 4
+"""A longer run of words after a noun in the plural is a salad of words."""
 _SHORT_NAME = 5
 """A title of so few words that begins like a name ("The Red Tent") is taken for one."""
+_COUNTS = frozenset(("inch", "in", "cm", "pack", "pcs", "piece", "pieces", "oz", "set"))
+_CONSUMED = ("Food", "Health", "Beauty", "Cleaning", "Pets")
+_NEVER_ALONE = ("kit", "mount")
 _SETS = ("set", "sets", "kit", "kits", "combo", "bundle")
 
 
@@ -58,16 +74,49 @@ def head_of_title(title: str) -> TitleHead | None:
     return _named(_in_order(cut.parts, cut.complements))
 
 
+def inner_nouns(title: str) -> set[Leaf]:
+    """Return the leaves of all firm nouns in a title, wherever they stand outside of complements."""
+    return {leaf for part in parts_of(title).parts for leaf in _inner_nouns(part.words)}
+
+
 def head_of(words: Sequence[str]) -> Head | None:
     """Return the noun that words end with, whatever plain words come after it; None where they end otherwise."""
     stop = _end_of_phrase(words)
     while stop:
         ending = noun_ending(words, stop)
         if ending and not lacks_cue(words, ending.at, stop):
-            return _whole(words, Head(ending.noun, ending.at, stop))
-        if ending or not is_plain(words, stop - 1):
-            return None
+            head = _flavoured(words, _whole(words, Head(ending.noun, ending.at, stop)))
+            return None if head.noun.leaf.singular in _NEVER_ALONE else head
+        if not is_plain(words, stop - 1):
+            return _counted(words, stop)
         stop -= 1
+    return None
+
+
+def _flavoured(words: Sequence[str], last: Head) -> Head:
+    """Return what is eaten or taken and has an ingredient after it: "granola honey almond"; else ``last``."""
+    if words[last.stop - 1] not in word_set("ingredients"):
+        return last
+    for ending, stop in _nouns_in(words[: last.start]):
+        if ending.noun.leaf.family not in _CONSUMED:
+            return last
+        if words[stop - 1] not in word_set("ingredients"):
+            is_near = all(is_plain(words, at) or words[at] in word_set("ingredients") for at in range(stop, last.start))
+            return Head(ending.noun, ending.at, stop) if is_near else last
+    return last
+
+
+def _counted(words: Sequence[str], end: int) -> Head | None:
+    """Return the last noun in the plural, after which unknown words may stand: "bookends cast iron owl".
+
+    Hardly any English noun in the plural modifies another.
+    """
+    for stop in range(end - 1, max(0, end - 1 - _MOST_AFTER_PLURAL), -1):
+        ending = noun_ending(words, stop)
+        if ending is None or ending.noun.mark or lacks_cue(words, ending.at, stop):
+            continue
+        is_plural = not measure(ending.noun.leaf.singular) and words[stop - 1] != singular(words[stop - 1])
+        return _whole(words, Head(ending.noun, ending.at, stop)) if is_plural else None
     return None
 
 
@@ -133,7 +182,8 @@ def _continues(naming: Sequence[Part], complement: Part) -> bool:
 
 
 def _is_specification(words: Sequence[str]) -> bool:
-    return words[0][0].isdigit()
+    """Say whether a part tells of an equipment: "16GB RAM", but not "11 inch tablet"."""
+    return words[0][0].isdigit() and not set(words[:2]) & _COUNTS
 
 
 def _head_of_part(words: Sequence[str]) -> Head | None:
@@ -173,27 +223,63 @@ def _coordinated(words: Sequence[str], last: Head) -> Head | None:
 
 def _end_of_phrase(words: Sequence[str]) -> int:
     """Return where a salad of words or a list of measures begins after the first noun; else the end."""
-    is_accessory = _last_word(words) in word_set("accessory_heads")
-    for stop in range(1, len(words)):
-        follows = words[stop] in word_set("people") | word_set("sizes") or (
-            starts_measure(words, stop) and not is_accessory
-        )
-        ending = noun_ending(words, stop) if follows else None
-        if ending and not ending.noun.mark and not lacks_cue(words, ending.at, stop):
-            return stop
+    are_measures = _ends_with_measured(words)
+    for at in range(1, len(words)):
+        is_people = words[at] in word_set("people") or words[at] in word_set("sizes")
+        if is_people or (are_measures and is_number(words[at])):
+            stop = at if is_people else _behind_plain(words, at)
+            ending = noun_ending(words, stop)
+            if ending and _is_whole(words, ending, stop):
+                return stop
     return len(words)
 
 
-def _last_word(words: Sequence[str]) -> str:
-    stop = len(words)
-    while stop > 1 and words[stop - 1] not in word_set("accessory_heads") and is_plain(words, stop - 1):
-        stop -= 1
-    return words[stop - 1] if words else ""
+def _ends_with_measured(words: Sequence[str]) -> bool:
+    """Say whether no noun that could be the head stands at the end: none, or one with a measure, "256gb ssd".
+
+    Words such as "band" after a number mostly mean the thing itself: "watch 44mm band".
+    """
+    stop = _behind_plain(words, len(words))
+    if not stop or words[stop - 1] in word_set("accessory_heads"):
+        return False
+    ending = noun_ending(words, stop)
+    before = words[ending.at - 1] if ending and ending.at else ""
+    return ending is None or is_number(before) or before in word_set("units")
+
+
+def _behind_plain(words: Sequence[str], at: int) -> int:
+    """Return the place behind the last word before ``at`` that is a noun or not plain."""
+    while at > 1 and noun_ending(words, at) is None and is_plain(words, at - 1):
+        at -= 1
+    return at
+
+
+def _is_whole(words: Sequence[str], ending: Ending, stop: int) -> bool:
+    """Say whether a noun names a thing for sure by itself, or with the noun before it."""
+    if lacks_cue(words, ending.at, stop) or ending.noun.mark == "~":
+        return False
+    return not ending.noun.mark or not _whole(words, Head(ending.noun, ending.at, stop)).noun.mark
+
+
+def _behind_plain(words: Sequence[str], at: int) -> int:
+    """Return the place behind the last word before ``at`` that is a noun or not plain."""
+    while at > 1 and noun_ending(words, at) is None and is_plain(words, at - 1):
+        at -= 1
+    return at
 
 
 def _inner_nouns(words: Sequence[str]) -> set[Leaf]:
-    found = (noun_ending(words, stop) for stop in range(1, len(words) + 1))
-    return {ending.noun.leaf for ending in found if ending and not ending.noun.mark}
+    return {ending.noun.leaf for ending, _ in _nouns_in(words)}
+
+
+def _nouns_in(words: Sequence[str]) -> Iterator[tuple[Ending, int]]:
+    """Yield the firm nouns of some words from the last to the first, each with the place behind it."""
+    stop = len(words)
+    while stop:
+        ending = noun_ending(words, stop)
+        if ending and not ending.noun.mark:
+            yield ending, stop
+        stop = ending.at if ending else stop - 1
 
 
 def lacks_cue(words: Sequence[str], start: int, stop: int) -> bool:
@@ -241,8 +327,12 @@ def _compound(words: Sequence[str], head: Head) -> Head:
         before, start = words[head.start - 1], head.start - 1
     else:
         return head
-    whole = _prefixed(head, before, head.noun.leaf.family)
-    return Head(Noun(whole.noun.leaf, ""), start, head.stop)
+    if inner is not None and fold_words(bare(inner.noun.leaf.singular)) == before.split():
+        before = bare(inner.noun.leaf.singular)
+    own = " ".join([*words[head.start : head.stop - 1], singular(words[head.stop - 1])])
+    leaf = head.noun.leaf if head.stop - head.start == 1 else Leaf((), own, plural(own), head.noun.leaf.family)
+    whole = _prefixed(Head(Noun(leaf, ""), head.start, head.stop), before, leaf.family)
+    return Head(whole.noun, start, head.stop)
 
 
 def _prefixed(head: Head, before: str, family: str) -> Head:

@@ -77,7 +77,7 @@ def _begins_complement(word: re.Match[str]) -> bool:
 def _joints_spelled(chunk: str) -> str:
     """Spell out "&" and "/", and "+" as "with": what comes after it is an extra. A decimal stays one word."""
     spelled = re.sub(r"(?<=\s)\+(?=\s)", " with ", re.sub(r"[&/]", " and ", chunk))
-    return re.sub(r"(?<=\d)\.(?=\d)", "p", spelled)
+    return re.sub(r"(?<=\d)[\"”″]", " inch ", re.sub(r"(?<=\d)\.(?=\d)", "p", spelled))
 
 
 def _chunks(title: str) -> Iterator[tuple[str, str]]:

@@ -32,8 +32,11 @@ def products(catalog: Catalog) -> list[Product]:
 def test_two_passes_give_the_catalog_of_one() -> None:
     brands = ("Acme", "ACME", "acme", "Acme", None)
     paths: tuple[list[str], ...] = (["Women", "Dresses"], ["Girls", "Dresses"], [], ["Hats", "Caps"])
-    rows = [row(at, store=brands[at % 5], categories=paths[at % 4]) for at in range(200)]
-    rows += [row(3), row(300, title="Hat 7", store="ACME"), row(301, title="")]
+    titles = ("Summer", "Winter", "Hat", "Cap")
+    rows = [
+        row(at, title=f"{titles[at % 4]} {at}", store=brands[at % 5], categories=paths[at % 4]) for at in range(200)
+    ]
+    rows += [row(3), row(300, title="Cap 7", store="ACME"), row(301, title="")]
     readings: list[bytes] = []
     duplicates, notes = Duplicates(), CatalogNotes()
     for each in rows:

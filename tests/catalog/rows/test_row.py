@@ -118,7 +118,8 @@ def test_an_unreadable_price_has_no_provenance() -> None:
 @pytest.mark.parametrize(
     ("fields", "origin"),
     [
-        ({"categories": ["Jewelry &amp; more", "Rings"]}, "categories: Jewelry & more > Rings"),
+        ({"categories": ["Jewelry &amp; more", "Bracelets"]}, "categories: Jewelry & more > Bracelets"),
+        ({"categories": ["Jewelry", "Rings"]}, "title: Sturdy Bracelet"),
         ({"categories": ["Jewelry", "CafÃ© Rings"]}, "title: Sturdy Bracelet"),
         ({"title": "Blorp", "main_category": "Necklace"}, "main_category: Necklace"),
         ({"title": "Blorp", "main_category": None, "description": ["Nice. A necklace."]}, None),

@@ -63,7 +63,10 @@ def test_a_path_without_a_thing_names_no_kind(path: list[str]) -> None:
 @pytest.mark.parametrize(
     ("title", "path", "label", "plural", "origin"),
     [
-        ("Red Sunglasses", ["Eyewear", "Goggles"], None, "goggles", "categories"),
+        ("Zanthor 5", ["Eyewear", "Goggles"], None, "goggles", "categories"),
+        ("Streaming Stick 4K", ["TV"], None, "streaming devices", "title"),
+        ("Velvet Dress", ["Nail Polish"], None, "other items", ""),
+        ("Pine Rug", ["Home", "Kitchen Rugs"], None, "kitchen rugs", "categories"),
         ("Harbor Fleece Hoodie", ["Clothing", "Shirts & Tops"], None, "hoodies", "title"),
         ("Pull Down Projector Screen", ["Electronics", "Projectors"], None, "projector screens", "title"),
         ("The Red Tent", ["Books", "Novels", "Historical"], None, "books", "categories"),
