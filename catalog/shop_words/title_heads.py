@@ -261,13 +261,6 @@ def _is_whole(words: Sequence[str], ending: Ending, stop: int) -> bool:
     return not ending.noun.mark or not _whole(words, Head(ending.noun, ending.at, stop)).noun.mark
 
 
-def _behind_plain(words: Sequence[str], at: int) -> int:
-    """Return the place behind the last word before ``at`` that is a noun or not plain."""
-    while at > 1 and noun_ending(words, at) is None and is_plain(words, at - 1):
-        at -= 1
-    return at
-
-
 def _inner_nouns(words: Sequence[str]) -> set[Leaf]:
     return {ending.noun.leaf for ending, _ in _nouns_in(words)}
 
