@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ecom_rlve.catalog.product import UNKNOWN_KIND, Category
-from ecom_rlve.catalog.shop_words.nouns import Leaf, bare, kind_words, measure
+from ecom_rlve.catalog.shop_words.nouns import Leaf, bare, kind_words, measure, word_set
 from ecom_rlve.catalog.shop_words.phrases import Phrases, fold_words
 
 UNKNOWN = Leaf(("Other", UNKNOWN_KIND.capitalize()), "other item", UNKNOWN_KIND, "other")
@@ -56,7 +56,16 @@ def category_of(leaf: Leaf, titles: Sequence[str], values_of: Callable[[Category
         if shares[attribute] <= MAX_NAMED:
             break
     chosen = min(shares, key=lambda attribute: (max(shares[attribute], MAX_NAMED), priority.index(attribute)))
-    return Category(leaf.plural, leaf.path, leaf.singular, leaf.plural, chosen)
+    return Category(leaf.plural, leaf.path, spoken(leaf.singular), spoken(leaf.plural), chosen)
+
+
+def spoken(name: str) -> str:
+    """Return a lower-case name as it is written in a sentence.
+
+    >>> spoken("usb flash drive")
+    'USB flash drive'
+    """
+    return " ".join(word.upper() if word in word_set("acronyms") else word for word in name.split(" "))
 
 
 def variant_priority(leaf: Leaf) -> tuple[str, ...]:

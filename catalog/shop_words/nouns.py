@@ -11,6 +11,8 @@ thing. Every word is found in the singular and in the plural. A mark before the 
     mostly a modifier or part of a name ("top", "ring", "sign"): counts where nothing firmer does
 ``*``
     a general noun that says little alone ("case", "rack"): a noun right before it belongs to it ("hat rack")
+``!``
+    no thing at all although its last word is one ("coat of arms")
 """
 
 from __future__ import annotations
@@ -25,8 +27,10 @@ from typing import Any, NamedTuple
 from ecom_rlve.catalog.shop_words.inflection import plural
 from ecom_rlve.catalog.shop_words.phrases import fold_words
 
-_MEASURE = re.compile(r"(?:pair|pack|set|sheet|piece|bag|box|bottle|jar|can|tube|bar|roll|loaf|ream|skein|pad) of ")
-_MARKS = ("~", "*")
+_MEASURE = re.compile(
+    r"(?:pair|pack|set|sheet|piece|bag|box|bottle|jar|can|tube|bar|roll|loaf|ream|skein|pad|carton) of "
+)
+_MARKS = ("~", "*", "!")
 
 
 class Leaf(NamedTuple):
@@ -45,7 +49,7 @@ class Noun(NamedTuple):
 
     leaf: Leaf
     mark: str
-    """``~`` for mostly a modifier, ``*`` for a general noun, else empty."""
+    """``~`` for mostly a modifier, ``*`` for a general noun, ``!`` for no thing, else empty."""
 
 
 class Ending(NamedTuple):

@@ -86,7 +86,7 @@ def head_of(words: Sequence[str]) -> Head | None:
         ending = noun_ending(words, stop)
         if ending and not lacks_cue(words, ending.at, stop):
             head = _flavoured(words, _whole(words, Head(ending.noun, ending.at, stop)))
-            return None if head.noun.leaf.singular in _NEVER_ALONE else head
+            return None if head.noun.leaf.singular in _NEVER_ALONE or head.noun.mark == "!" else head
         if not is_plain(words, stop - 1):
             return _counted(words, stop)
         stop -= 1
@@ -115,7 +115,7 @@ def _counted(words: Sequence[str], end: int) -> Head | None:
         ending = noun_ending(words, stop)
         if ending is None or ending.noun.mark or lacks_cue(words, ending.at, stop):
             continue
-        is_plural = not measure(ending.noun.leaf.singular) and words[stop - 1] != singular(words[stop - 1])
+        is_plural = measure(ending.noun.leaf.singular) != "pair of " and words[stop - 1] != singular(words[stop - 1])
         return _whole(words, Head(ending.noun, ending.at, stop)) if is_plural else None
     return None
 
@@ -211,13 +211,16 @@ def _shifted(head: Head, by: int) -> Head:
 
 
 def _coordinated(words: Sequence[str], last: Head) -> Head | None:
-    """Return the first of two things joined by "and", none where they are a set, else ``last``."""
+    """Return the first of two things joined by "and", none where they are a set or of two trades, else ``last``."""
     joint = max((at for at, word in enumerate(words[: last.start]) if word == "and"), default=0)
     first = noun_ending(words, joint) if joint else None
-    if first is None or first.noun.mark or first.noun.leaf.family != last.noun.leaf.family:
+    if first is None or first.noun.mark or any(not is_plain(words, at) for at in range(joint + 1, last.start)):
         return last
-    if any(not is_plain(words, at) for at in range(joint + 1, last.start)):
-        return last
+    if first.noun.leaf.family != last.noun.leaf.family:
+        # In "tea and coffee mug" both say what the mug is for.
+        inner = noun_ending(words, last.start + 1)
+        is_modifier = inner is not None and inner.noun.leaf.family == first.noun.leaf.family
+        return last if is_modifier or last.noun.mark else None
     return None if any(word in _SETS for word in words[last.start :]) else Head(first.noun, first.at, joint)
 
 

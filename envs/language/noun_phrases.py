@@ -20,7 +20,7 @@ _SIMPLE = re.compile(r"[A-Za-z][\w'-]*(?: [a-z][\w'-]*)?")
 """A value that can stand before a noun: one word, or two of which the second is no name."""
 _MEASURE = re.compile(
     r"(?:pairs?|bags?|box(?:es)?|tins?|packs?|sets?|bottles?|jars?|cans?|tubes?|bars?|rolls?|sheets?|pieces?|pads?"
-    r"|loaf|loaves|reams?|skeins?) of "
+    r"|loaf|loaves|reams?|skeins?|cartons?) of "
 )
 
 
