@@ -15,7 +15,19 @@ _KEPT_E = {
     **{"plushies": "plushie", "booties": "bootie", "hankies": "hankie", "axes": "axe", "koozies": "koozie"},
 }
 _UNCOUNTABLE = frozenset(
-    ("equipment", "jewelry", "clothing", "furniture", "luggage", "hardware", "software", "electronics")
+    (
+        "equipment",
+        "jewelry",
+        "clothing",
+        "furniture",
+        "luggage",
+        "hardware",
+        "software",
+        "electronics",
+        "gps",
+        "ups",
+        "vhs",
+    )
 )
 _PLURALS = {singular: plural for plural, singular in (_IRREGULAR | _KEPT_E).items()}
 

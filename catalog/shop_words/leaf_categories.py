@@ -16,12 +16,13 @@ from ecom_rlve.catalog.shop_words.inflection import looks_plural, plural, singul
 from ecom_rlve.catalog.shop_words.leaf_names import UNKNOWN, audience_of
 from ecom_rlve.catalog.shop_words.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
 from ecom_rlve.catalog.shop_words.phrases import fold_words
-from ecom_rlve.catalog.shop_words.plain_words import is_plain
+from ecom_rlve.catalog.shop_words.plain_words import is_number, is_plain
 from ecom_rlve.catalog.shop_words.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 
 _MOST_WORDS = 4
 """A category of more words is no name to say; its noun is."""
 _JOINT = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b)\s*")
+_COMPLEMENT = re.compile(r"\s(?:for|with|by|from|in|under)\s")
 _TITLED_FREELY = ("Books", "Media")
 """Families whose titles are no descriptions, so that their categories decide whatever lies below."""
 
@@ -108,7 +109,7 @@ def _is_qualifier(element: str) -> bool:
 
 def _read(path: Sequence[str]) -> _Element:
     """Read the last element of a path."""
-    text = " ".join(path[-1].casefold().split())
+    text = _COMPLEMENT.split(" ".join(path[-1].casefold().split()))[0]
     if text in kind_words()["audiences"]:
         return _Element(None, (), False)
     context = fold_words(" ".join(path))
@@ -126,30 +127,53 @@ def _read(path: Sequence[str]) -> _Element:
 def _noun_at_end(text: str, context: Sequence[str]) -> Noun | None:
     words = fold_words(text)
     ending = noun_ending(words, len(words))
-    if ending is None or lacks_cue([*words, *context], ending.at, len(words)):
+    if ending is None or ending.noun.mark == "!" or lacks_cue([*words, *context], ending.at, len(words)):
         return None
-    if ending.at == len(words) - 1 and words[-1] in word_set("no_kind"):
-        return None
-    return ending.noun
+    length = len(words) - ending.at
+    # The end of a hyphenated word is no noun of its own: "french-door".
+    is_part = length < len(fold_words(text.split()[-1]))
+    return None if is_part or (length == 1 and words[-1] in word_set("no_kind")) else ending.noun
 
 
-def _named(path: Sequence[str], text: str, noun: Noun) -> Leaf:
+def _named(path: Sequence[str], text: str, noun: Noun) -> Leaf | None:
     """Return the leaf of an element that names a thing.
 
-    Its name is the element's, or the noun's if the element is one of the noun's forms or too long to say.
+    Its name is the element's. It is the noun's if the element is one of the noun's forms, too long to say, or begins
+    with words that may be a brand's; a noun that says little alone then names nothing.
     """
     words = re.sub(r"[^\w\s'’-]", " ", text).split()
     while len(words) > 1 and words[0] in word_set("leading"):
         words = words[1:]
-    if noun_of(" ".join(words)) == noun or len(words) > _MOST_WORDS:
+    if noun_of(" ".join(words)) == noun:
+        one, several = noun.leaf.singular, noun.leaf.plural
+    elif len(words) > _MOST_WORDS or not _are_known(fold_words(" ".join(words))):
+        if noun.mark:
+            return None
         one, several = noun.leaf.singular, noun.leaf.plural
     else:
-        counted = measure(noun.leaf.singular)
-        several = " ".join(words) if looks_plural(words[-1]) else plural(" ".join(words))
-        one = f"{counted}{several}" if counted else " ".join([*words[:-1], singular(words[-1])])
+        one, several = _whole_name(words, noun)
     leaf = Leaf(tuple(path), one, several, noun.leaf.family)
     audience = audience_of(path)
     return _for_animals(leaf, audience) if audience in word_set("animals") else leaf
+
+
+def _are_known(words: Sequence[str]) -> bool:
+    """Say whether all words before the noun at the end are plain, nouns, or say what such things are for."""
+    ending = noun_ending(words, len(words))
+    known = word_set("modifiers")
+    return ending is not None and all(
+        (is_plain(words, at) and not is_number(words[at]))
+        or words[at] in known
+        or noun_ending(words[: at + 1], at + 1) is not None
+        for at in range(ending.at)
+    )
+
+
+def _whole_name(words: Sequence[str], noun: Noun) -> tuple[str, str]:
+    counted, last = measure(noun.leaf.singular), bare(noun.leaf.singular).split()[-1]
+    is_several = looks_plural(words[-1]) or (counted and last == words[-1])
+    several = " ".join(words) if is_several else plural(" ".join(words))
+    return f"{counted}{several}" if counted else " ".join([*words[:-1], singular(words[-1])]), several
 
 
 def _for_animals(leaf: Leaf, animal: str) -> Leaf:

@@ -143,7 +143,7 @@ def test_other_currencies_are_no_dollars(tmp_path: Path) -> None:
         ("<g:google_product_category>187</g:google_product_category>", "boots"),
         ("<g:google_product_category>328</g:google_product_category>", "other items"),
         ("<g:product_type>Women &gt; Riding Boots</g:product_type>", "boots"),
-        ("<g:product_type>Women &gt; Moon Boots</g:product_type>", "moon boots"),
+        ("<g:product_type>Women &gt; Beach Boots</g:product_type>", "beach boots"),
     ],
 )
 def test_title_and_category_decide_together(tmp_path: Path, kinds: str, category: str) -> None:
