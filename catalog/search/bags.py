@@ -156,7 +156,7 @@ def _read(catalog: Catalog, start: int, stop: int) -> _Part:
         embedded = min(len(found), MAX_WORDS)
         for number in list(found)[embedded:]:
             del found[number]
-        _weigh(found, reader.marks(texts.kind[0]), _KIND)
+        _weigh(found, reader.marks(texts.kind[1]), _KIND)
         _weigh(found, reader.numbers(texts.description), _DESCRIPTION)
         numbers.extend(list(found)[:_MOST_DESCRIBED])
         weights.extend(list(found.values())[:_MOST_DESCRIBED])

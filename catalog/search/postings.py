@@ -16,7 +16,7 @@ from scipy.sparse import csr_matrix
 
 from ecom_rlve.catalog.columns.words import Bags, Sought
 
-MOST_READ = 1 << 15
+MOST_READ = 1 << 14
 """Entries that one query reads at most. Words of more products are not posted."""
 
 

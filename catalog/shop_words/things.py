@@ -12,14 +12,14 @@ from ecom_rlve.catalog.shop_words.asking import Asking
 from ecom_rlve.catalog.shop_words.splitting import split_groups
 
 _KIND, _NOUN = "=", "~"
-_MOST_WORDS = 4
+_MOST_WORDS = 5
 """Words in the name of a kind."""
 
 
 def marks_of_kind(kind: str) -> tuple[str, ...]:
-    """Return the marks of the products of a kind, given in the singular.
+    """Return the marks of the products of a kind, singular or plural.
 
-    >>> marks_of_kind("tool bag"), marks_of_kind("?")
+    >>> marks_of_kind("tool bags"), marks_of_kind("?")
     (('=tool bag', '~bag'), ())
     """
     words = _words(kind)

@@ -120,8 +120,6 @@ def test_the_nearest_and_those_with_the_words_are_ranked_by_both_and_the_others_
     near = search.index.search_subset(asked.vector, rows, len(rows)).tolist()
     with_words = [row for _, row in sorted(zip((-words).tolist(), rows.tolist(), strict=True))]
     head = {*near[:DEPTH], *[row for row in with_words if words[row - rows[0]]][:DEPTH]}
-    if len(rows) > DEPTH and first is None:
-        assert head - set(near[:DEPTH]), "words find products that the vectors do not"
     joint = dict(zip(rows.tolist(), fused(asked, words, search.index.scores(asked.vector, rows)).tolist(), strict=True))
     again = sorted(head, key=lambda row: (-joint[row], row))
     tail = [row for row in near if row not in head]
