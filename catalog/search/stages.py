@@ -246,7 +246,7 @@ def _unheard(_stage: str, _done: int, _total: int) -> None:
 
 
 def _documents(catalog: Catalog, start: int, stop: int) -> list[str]:
-    """Return the products of a range of rows as texts for a language model, what tells most about each of them first."""
+    """Return the products of a range of rows as texts for a language model, what tells most of each first."""
     return [
         ". ".join(text for text in (each.title, each.kind[0], each.brand, *each.values, *each.features) if text)[
             :_LONGEST
