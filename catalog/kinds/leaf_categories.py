@@ -69,7 +69,8 @@ def leaf_of_path(path: Sequence[str]) -> Leaf | None:
     for at in range(len(path) - 1, -1, -1):
         element = _read(path[: at + 1])
         if element.leaf is not None and (is_open or element.leaf.family in _TITLED_FREELY):
-            return element.leaf
+            people = [below for below in path[at + 1 :] if below.casefold() in kind_words()["audiences"]]
+            return element.leaf._replace(path=(*element.leaf.path, *people))
         is_open = is_open and not element.nouns and not element.is_generic and _is_qualifier(path[at])
     return None
 
