@@ -18,6 +18,8 @@ from hashlib import blake2b
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_and_origin
+from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Product
 from ecom_rlve.catalog.rows.brands import brand_of
 from ecom_rlve.catalog.rows.catalog_wide import CatalogNotes, Duplicates
@@ -29,8 +31,6 @@ from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.rows.text import cap_title, clean_text, is_mojibake
 from ecom_rlve.catalog.rows.title_measures import titled_measures
 from ecom_rlve.catalog.rows.typed_attributes import ProductText, discrete_attributes
-from ecom_rlve.catalog.shop_words.leaf_categories import leaf_and_origin
-from ecom_rlve.catalog.shop_words.nouns import Leaf
 from ecom_rlve.catalog.shop_words.phrases import fold_words
 from ecom_rlve.catalog.shop_words.prices import PriceKind, parse_price
 

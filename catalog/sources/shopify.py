@@ -15,8 +15,8 @@ from itertools import islice
 from pathlib import Path
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_title
 from ecom_rlve.catalog.rows.row import CONTINUATION
-from ecom_rlve.catalog.shop_words.leaf_categories import leaf_of_title
 from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import Record, records_of
