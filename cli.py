@@ -77,7 +77,9 @@ def _add_serve(app: "typer.Typer") -> None:
             str | None,
             typer.Option(help="Built catalog folder, or source of products: synthetic[:SIZE[:SEED]], a file."),
         ] = None,
-        host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+        host: Annotated[
+            str | None, typer.Option(help="Address; absent: this machine alone, or all with a token.")
+        ] = None,
         port: Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port; 0: any free one.")] = None,
         cache_dir: Annotated[Path | None, typer.Option(help="Folder that keeps the search index.")] = None,
         max_sessions: Annotated[int | None, typer.Option(min=1, help="Places: sockets and live HTTP episodes.")] = None,
@@ -282,6 +284,7 @@ def _grow_bank(given: dict[str, Any], output: Path, tables: list[str] | None, co
 
 def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.envs.customer.model.errors import VoiceError
+    from ecom_rlve.server.admission.errors import TokensError
     from ecom_rlve.server.app import serve
     from ecom_rlve.server.store.errors import StoreError
 
@@ -289,7 +292,7 @@ def _serve(given: dict[str, Any]) -> None:
     shop = _open_shop(settings)
     try:
         serve(settings, shop=shop)
-    except (StoreError, VoiceError) as error:
+    except (StoreError, TokensError, VoiceError) as error:
         raise CommandFailedError(str(error)) from error
 
 

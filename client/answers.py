@@ -27,8 +27,9 @@ from ecom_rlve.client.errors import (
 )
 from ecom_rlve.models import ErrorCode, ErrorResponse
 
-# A gateway's own, and a server's that is full; the request's id keeps a second try from being applied twice.
-RETRIED_STATUS = frozenset({502, 503, 504})
+# A gateway's own, and a server's that is full or lost half of a request; the request's id keeps a second try from being
+# applied twice.
+RETRIED_STATUS = frozenset({408, 502, 503, 504})
 
 ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.INVALID_JSON: InvalidRequestError,
@@ -54,7 +55,9 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.STORE_UNAVAILABLE: ServerUnavailableError,
     ErrorCode.REQUEST_CONFLICT: InvalidRequestError,
     ErrorCode.PAYLOAD_TOO_LARGE: InvalidRequestError,
+    ErrorCode.REQUEST_TIMEOUT: ServerUnavailableError,
     ErrorCode.UNAUTHORIZED: UnauthorizedError,
+    ErrorCode.FORBIDDEN: UnauthorizedError,
     ErrorCode.NOT_FOUND: InvalidRequestError,
     ErrorCode.SIMULATOR_UNAVAILABLE: ServerUnavailableError,
     ErrorCode.INTERNAL_ERROR: InfrastructureError,

@@ -20,12 +20,15 @@ import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.admission.gate import add_gate
+from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
+from ecom_rlve.server.admission.log_filter import Discreet
+from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.transport.api_page import add_api_page
-from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
@@ -78,9 +81,11 @@ def create_app(
         voice: words the customers instead of the voice that ``settings`` ask for.
 
     Raises:
+        TokensError: the file of tokens cannot be read.
         StoreError: the store cannot be opened.
         PageError: the page is asked for, and the extra that it needs is not installed.
     """
+    tokens = Tokens(settings.token, settings.tokens, settings.tokens_file)
     shop = shop or opened_shop(settings)
     service = Service(settings, shop, now, voice)
     page = page_of(service, shop) if has_page(settings) else None
@@ -89,7 +94,7 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await require_model(settings)
         facts = service.metadata()["catalog"]
-        where = (settings.host, settings.port)
+        where = (settings.address, settings.port)
         _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
         watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
@@ -125,8 +130,8 @@ def create_app(
     async def environment_socket(websocket: WebSocket, env: str) -> None:
         await serve_socket(websocket, service, env)
 
-    if settings.token is not None:
-        app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
+    add_gate(app, tokens, hosts, settings.allowed_origins)
     return app
 
 
@@ -149,12 +154,13 @@ async def _reap(service: Service) -> None:
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
-    """Return uvicorn's configuration: pings that a stalled trainer survives, no compression, short log lines.
+    """Return uvicorn's configuration: limits, pings that a stalled trainer survives, no compression, short log lines.
 
     ``changes`` replace single options of uvicorn.
     """
     options: dict[str, Any] = {
-        "host": settings.host,
+        **protocols(settings),
+        "host": settings.address,
         "port": settings.port,
         "ws_ping_interval": settings.ws_ping_interval_s,
         "ws_ping_timeout": settings.ws_ping_timeout_s,
@@ -171,10 +177,16 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
 
 def serve(settings: Settings, *, shop: Shop | None = None) -> None:
     """Serve until stopped; ``shop`` as for :func:`create_app`."""
+    asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
+    config = server_config(app, settings)
+    if settings.max_sessions < asked.max_sessions:
+        _logger.warning("places=%d asked=%d: open files are limited", settings.max_sessions, asked.max_sessions)
+    if is_exposed(settings):
+        _logger.warning("host=%s without a token: whoever reaches it can play and change runs", settings.address)
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(server_config(app, settings)).run()
+        uvicorn.Server(config).run()
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -199,7 +211,8 @@ def _log_config(level: str) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+        "filters": {"discreet": {"()": Discreet}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
         "loggers": {
             "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
             "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},

@@ -6,7 +6,6 @@
     │   └── EnvironmentConflictError
     ├── UnknownFrameError         a WebSocket frame of no known type
     ├── PayloadTooLargeError
-    ├── UnauthorizedError
     ├── CapacityError             no place is left
     ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
@@ -22,9 +21,9 @@
     ├── EpisodeLiveError          a trace was asked for too early
     └── AnswerError               our own answer cannot be sent
 
-Errors of the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is
-not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither
-gets a value.
+Errors of the door, the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error
+that is not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and
+neither gets a value.
 """
 
 from __future__ import annotations
@@ -46,9 +45,11 @@ from starlette.responses import Response
 
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
+from ecom_rlve.server.admission import errors as admission
 from ecom_rlve.server.store.errors import StoreUnavailableError
 
 RETRY_AFTER_S = 5
+_UNAVAILABLE = 503
 # Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
@@ -81,10 +82,6 @@ class PayloadTooLargeError(ServerError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"at most {limit} bytes are accepted")
-
-
-class UnauthorizedError(ServerError):
-    """The bearer token is missing or wrong."""
 
 
 class CapacityError(ServerError):
@@ -169,7 +166,14 @@ TABLE: Mapping[type[Exception], Row] = {
     EnvironmentConflictError: Row(409, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
     UnknownFrameError: Row(422, ErrorCode.UNKNOWN_TYPE, ErrorCode.UNKNOWN_TYPE),
     PayloadTooLargeError: Row(413, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
-    UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.MalformedHttpError: Row(400, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
+    admission.UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.ForbiddenError: Row(403, _EXECUTION, ErrorCode.FORBIDDEN),
+    admission.RequestTimeoutError: Row(408, _EXECUTION, ErrorCode.REQUEST_TIMEOUT),
+    admission.UrlTooLongError: Row(414, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.HeaderTooLargeError: Row(431, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.TooManyConnectionsError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    admission.AccountFullError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
@@ -244,9 +248,9 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError):
+    if row.status == _UNAVAILABLE:
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
-    if isinstance(error, UnauthorizedError):
+    if isinstance(error, admission.UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)
 

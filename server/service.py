@@ -32,6 +32,7 @@ from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
+from ecom_rlve.server.admission import tokens
 from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_run, metadata_with_acts
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
@@ -114,8 +115,9 @@ class Service:
         if request.request_id is None:
             return await self._open(request, env, connection)
         digest = digest_of([env, request.model_dump(exclude={"request_id"})])
-        async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
-            known = self.sessions.by_reset_id(request.request_id)
+        reset_id = _own(request.request_id)
+        async with self._resetting.setdefault(reset_id, asyncio.Lock()):
+            known = self.sessions.by_reset_id(reset_id)
             if known is None or known.reset_answer is None:
                 return await self._open(request, env, connection, digest)
             if known.reset_answer.digest != digest:
@@ -180,13 +182,13 @@ class Service:
             self.sessions.touch(record)
             return trace_of(record.episode).dump()
 
-    def record(self, episode_id: str, env: str | None = None) -> Record:
-        """Return the episode of this id, of environment ``env`` where the address fixes one.
+    def record(self, episode_id: str, env: str | None = None, *, to_read: bool = False) -> Record:
+        """Return the episode of this id, of environment ``env`` where the address fixes one; a judge may read others'.
 
         Raises:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
-        record = self.sessions.get(episode_id)
+        record = self.sessions.get(episode_id, to_read=to_read)
         if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
@@ -222,13 +224,14 @@ class Service:
             assignment = self.runs.resolve(request, env)
             try:
                 include = tuple(request.include)
-                record = await self._execution.run(self._built, assignment.spec, episode_id, include)
+                is_judged = tokens.may(tokens.Scope.JUDGE)
+                record = await self._execution.run(self._built, assignment.spec, episode_id, include, is_judged)
                 await self._word_opening(record)
                 body = self._begun(record, assignment, connection)
             finally:
                 self.runs.release(assignment)
             if request.request_id is not None:
-                record.reset_id = request.request_id
+                record.reset_id = _own(request.request_id)
                 record.reset_answer = StoredAnswer(digest, body)
             self.sessions.add(record, connection)
         return body
@@ -240,7 +243,7 @@ class Service:
         with self.runs.transaction():
             if replaced is not None:
                 self._report_end(replaced)
-            begun = self.runs.begin(assignment, record.episode_id, discloses_acts=self.settings.disclose_acts)
+            begun = self.runs.begin(assignment, record.episode_id, discloses_acts=record.discloses)
             record.metadata = metadata_in_run(record.metadata, run_id, assignment.group_id, begun)
             body = self._encoded(record)
         if replaced is not None:
@@ -346,7 +349,7 @@ class Service:
     def _encoded(self, record: Record) -> str:
         """Return the answer that the latest observation is sent in."""
         metadata = record.metadata
-        if self.settings.disclose_acts:
+        if record.discloses:
             metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
         return answer_text(record.episode.log.latest, metadata)
 
@@ -356,18 +359,25 @@ class Service:
         del log.steps[steps:]
         record.episode = play_again(record.build, log)
 
-    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> Record:
+    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...], is_judged: bool) -> Record:
         options: dict[str, Any] = {
             "include": include,
             "disclose": self.settings.disclose_to_policy,
-            "reveal_goal": self.settings.reveal_goal,
+            "reveal_goal": self.settings.reveal_goal and is_judged,
             "simulator": self._speaking.name,
         }
-        return Record(lambda: Episode(self._shop, spec, episode_id, **options))
+        record = Record(lambda: Episode(self._shop, spec, episode_id, **options))
+        record.discloses = self.settings.disclose_acts and is_judged
+        return record
 
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def _own(request_id: str) -> str:
+    """Return a reset's request id as it is kept: accounts may use the same."""
+    return f"{tokens.account() or ''}/{request_id}"
 
 
 def outcome_of(episode: Episode) -> Outcome | None:

@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.errors import AccountFullError
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.runs import Entry
@@ -34,8 +36,10 @@ class Record:
     """One episode and what the server keeps with it."""
 
     __slots__ = (
+        "account",
         "answers",
         "build",
+        "discloses",
         "entry",
         "env_id",
         "episode",
@@ -61,6 +65,10 @@ class Record:
         self.episode_id = self.episode.id
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
+        self.account: str | None = None
+        """Whose episode it is; None on a server that is open to all."""
+        self.discloses = False
+        """Its answers tell what the customer said as acts."""
         self.answers: dict[str, StoredAnswer] = {}
         self.entry: Entry | None = None
         """What its run's curriculum waits for; None if it does not, or has got it."""
@@ -84,11 +92,12 @@ class Record:
 class Connection:
     """One socket, or one JSON-RPC session, which sockets may attach to: one place, at most one episode."""
 
-    __slots__ = ("is_kept", "record", "session_id", "used_at", "users")
+    __slots__ = ("account", "is_kept", "record", "session_id", "used_at", "users")
 
     def __init__(self, is_kept: bool) -> None:
         """``is_kept``: it stays when a socket of it goes, until it is closed or expires."""
         self.record: Record | None = None
+        self.account = tokens.account()
         self.is_kept = is_kept
         self.session_id: str | None = None
         """By which JSON-RPC requests name it; None while none can."""
@@ -121,7 +130,8 @@ class Sessions:
         self._by_reset_id: dict[str, Record] = {}
         self._connections: set[Connection] = set()
         self._by_session_id: dict[str, Connection] = {}
-        self._http_live: set[str] = set()
+        self._http_live: dict[str, str | None] = {}
+        """Whose each is, by its id."""
         self._building: set[str] = set()
 
     @property
@@ -138,7 +148,7 @@ class Sessions:
         """Take a place for a socket, or for a session that is kept without one.
 
         Raises:
-            CapacityError: none is left.
+            CapacityError, AccountFullError: none is left.
         """
         self._require_place()
         connection = Connection(is_kept)
@@ -178,7 +188,7 @@ class Sessions:
         if connection is not None and self._is_idle(connection):
             self.disconnect(connection)
             connection = None
-        if connection is None:
+        if connection is None or not _is_own(connection.account):
             raise UnknownSessionError(_NO_SESSION)
         return connection
 
@@ -199,7 +209,7 @@ class Sessions:
         Raises:
             UnknownSessionError: the connection was closed.
             EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
-            CapacityError: no place is left (HTTP only: a socket has its place).
+            CapacityError, AccountFullError: no place is left (HTTP only: a socket has its place).
         """
         self._require_open(connection)
         known = self._find(episode_id)
@@ -208,14 +218,14 @@ class Sessions:
             raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
         if connection is None:
             self._require_place()
-            self._http_live.add(episode_id)
+            self._http_live[episode_id] = tokens.account()
         self._building.add(episode_id)
         try:
             yield
         finally:
             if episode_id in self._building:
                 self._building.discard(episode_id)
-                self._http_live.discard(episode_id)
+                self._http_live.pop(episode_id, None)
 
     def add(self, record: Record, connection: Connection | None) -> None:
         """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id.
@@ -238,19 +248,20 @@ class Sessions:
         if namesake is not None:
             self._ended.pop(record.episode_id, None)
             self._forget_reset_id(namesake)
+        record.account = tokens.account()
         record.used_at = self._now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
             self._by_reset_id[record.reset_id] = record
 
-    def get(self, episode_id: str) -> Record:
-        """Return the episode of this id.
+    def get(self, episode_id: str, *, to_read: bool = False) -> Record:
+        """Return the episode of this id; one of another account ``to_read`` alone, and only for a judge.
 
         Raises:
-            UnknownEpisodeError: there is none (any more).
+            UnknownEpisodeError: there is none (any more), or none for this visitor.
         """
         record = self._find(episode_id)
-        if record is None:
+        if record is None or not (_is_own(record.account) or (to_read and tokens.may(tokens.Scope.JUDGE))):
             raise UnknownEpisodeError("no episode has this id: it never existed, expired or was deleted; reset first")
         return record
 
@@ -267,7 +278,7 @@ class Sessions:
         self._release(connection)
         if record.owner is not None:
             record.owner.record = None
-        self._http_live.discard(record.episode_id)
+        self._http_live.pop(record.episode_id, None)
         record.owner = connection
         connection.record = record
 
@@ -347,7 +358,7 @@ class Sessions:
     def _free_place(self, record: Record) -> None:
         """Free the place of an HTTP episode, unless one of the same id is being built on it."""
         if record.episode_id not in self._building:
-            self._http_live.discard(record.episode_id)
+            self._http_live.pop(record.episode_id, None)
 
     def _forget_reset_id(self, record: Record) -> None:
         if record.reset_id is not None and self._by_reset_id.get(record.reset_id) is record:
@@ -358,3 +369,21 @@ class Sessions:
             self.reap()
         if self.active >= self._max_sessions:
             raise CapacityError(self.active, self._max_sessions)
+        visitor = tokens.visitor()
+        if (
+            visitor is not None
+            and visitor.max_episodes is not None
+            and self._held(visitor.name) >= visitor.max_episodes
+        ):
+            raise AccountFullError(f"all {visitor.max_episodes} places of this token are taken; end an episode first")
+
+    def _held(self, account: str) -> int:
+        """Return how many places an account holds."""
+        held = [connection.account for connection in self._connections]
+        return (held + list(self._http_live.values())).count(account)
+
+
+def _is_own(account: str | None) -> bool:
+    """Tell whether what belongs to an account may be used by whoever asks."""
+    asking = tokens.account()
+    return asking is None or account in (None, asking)

@@ -18,6 +18,8 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import FinishRequest, ResetRequest
+from ecom_rlve.server.admission.errors import AccountFullError, UnauthorizedError
+from ecom_rlve.server.admission.tokens import Scope, require
 from ecom_rlve.server.errors import (
     BadRequestError,
     CapacityError,
@@ -53,7 +55,7 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
         session_id = websocket.query_params.get("session_id")
         connection = service.sessions.by_session_id(session_id) if session_id else service.sessions.connect()
     except Exception as error:
-        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY
+        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError | AccountFullError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
         return
     try:
@@ -107,9 +109,15 @@ class _Conversation:
                 return
             request_id = None
             try:
+                # The token may have been revoked since the last frame.
+                require(Scope.PLAY)
                 frame = self._read(message)
                 request_id = _echoed_id(frame)
                 answer = await self._answer(frame)
+            except UnauthorizedError as error:
+                await websocket.send_text(translate(error).frame())
+                await websocket.close(_POLICY)
+                return
             except Exception as error:
                 answer = translate(error).frame()
             if answer is None:
