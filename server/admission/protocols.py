@@ -73,7 +73,7 @@ class GuardedHttp(HttpToolsProtocol):
                 self._refuse(HeaderTooLargeError(f"a header of at most {self._limits.header_bytes} bytes is read"))
                 return
             part, data = data[:room], data[room:]
-            if not self._in_head and not self._in_body:
+            if self._visit.due is None and not self._is_answering():
                 self._owes(self._limits.header_timeout_s)
             if not self._parsed(part):
                 return
@@ -101,6 +101,8 @@ class GuardedHttp(HttpToolsProtocol):
         if len(self.pipeline) >= _MOST_PIPELINED:
             raise MalformedHttpError("too many requests were sent before their answers were read")
         super().on_message_begin()
+        if self._visit.due is None:
+            self._owes(self._limits.header_timeout_s)
         self._begun += 1
         self._in_head, self._body, self._fed = True, 0, 0
 
@@ -150,13 +152,20 @@ class GuardedHttp(HttpToolsProtocol):
         super().on_response_complete()
         if self._in_body:
             self._owes(_LINGER_S)
+        elif self._in_head:
+            # The next request is on its way, and has a time of its own.
+            self._unset_keepalive_if_required()
 
     def _owes(self, seconds: float) -> None:
         self._visit.due = self.loop.time() + seconds
 
+    def _is_answering(self) -> bool:
+        """Tell whether a whole request waits for its answer."""
+        return self.cycle is not None and not self.cycle.response_complete and not self._in_body
+
     def _late(self) -> None:
-        if self.flow.read_paused:
-            # It is we who do not read.
+        if self.flow.read_paused or self._is_answering():
+            # It is we who let them wait.
             self._owes(self._limits.body_timeout_s)
         elif self._in_head or (self._in_body and not self.cycle.response_started):
             self._refuse(RequestTimeoutError("the rest of the request did not come in time; send it again"))
