@@ -201,7 +201,7 @@ def test_health_answers_with_all_places_taken_and_a_crowd_knocking(tmp_path: Pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [64 << 20, pytest.param(1 << 30, marks=pytest.mark.nightly)])
-def test_an_endless_header_stalls_nobody(server: Any, dial: Any, size: int) -> None:
+def test_an_endless_header_stalls_nobody(server: Any, size: int) -> None:
     sender = subprocess.Popen(
         [
             sys.executable,

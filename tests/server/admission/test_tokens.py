@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -160,10 +160,9 @@ def test_a_session_is_its_accounts(guarded: Any) -> None:
 
 
 @pytest.fixture
-def looking(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def looking(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look at the file of tokens at each request instead of once a second."""
     monkeypatch.setattr("ecom_rlve.server.admission.tokens._LOOKS_EVERY_S", 0.0)
-    yield
 
 
 def written(path: Path, listed: Any) -> None:
