@@ -17,7 +17,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 """From a step on a small catalog to one that waits for a model."""
 _NO_ROUTE = "none"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"})
-_logger = logging.getLogger("ecom_rlve.access")
+_logger = logging.getLogger("ecom_rlve.server")
 
 
 class RequestFigures:

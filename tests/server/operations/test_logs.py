@@ -43,7 +43,7 @@ def test_a_line_of_a_library_is_json_too() -> None:
 
 def test_access_lines_hold_routes_and_short_forms(api: Any, caplog: pytest.LogCaptureFixture) -> None:
     http = api(access_log=True)
-    with caplog.at_level(logging.INFO, "ecom_rlve.access"):
+    with caplog.at_level(logging.INFO, "ecom_rlve.server"):
         http.reset(env_id="CART", episode_id=SECRET)
         http.step(SECRET, {}, request_id="r-1")
         http.call("GET", f"/state?episode_id={SECRET}")
