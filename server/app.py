@@ -22,9 +22,11 @@ from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.admission.gate import add_gate
 from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
-from ecom_rlve.server.admission.log_filter import Discreet
 from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
+from ecom_rlve.server.operations.drain import DrainingServer
+from ecom_rlve.server.operations.logs import Event, log_config
+from ecom_rlve.server.operations.request_figures import Observed
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -94,8 +96,9 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await require_model(settings)
         facts = service.metadata()["catalog"]
-        where = (settings.address, settings.port)
-        _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
+        catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
+        where = {"host": settings.address, "port": settings.port}
+        _logger.info(Event("start", **catalog, **where, version=ecom_rlve.__version__))
         watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
@@ -132,6 +135,7 @@ def create_app(
 
     hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
     add_gate(app, tokens, hosts, settings.allowed_origins)
+    app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
 
@@ -147,10 +151,10 @@ async def _reap(service: Service) -> None:
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:
-            _logger.warning("store error=%s", error)
+            _logger.warning(Event("store", error=error))
             continue
         if expired:
-            _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
+            _logger.info(Event("expired", episodes=expired, active=service.sessions.active))
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
@@ -166,10 +170,10 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
         "ws_ping_timeout": settings.ws_ping_timeout_s,
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
-        "access_log": settings.access_log,
-        # Nearly all of uvicorn's lines below a warning are one per socket.
-        "log_level": settings.log_level if settings.access_log else "warning",
-        "log_config": _log_config(settings.log_level.upper()),
+        # Its lines hold addresses, and those hold the ids of episodes; ours name routes.
+        "access_log": False,
+        "log_level": None,
+        "log_config": log_config(settings.log_level.upper(), settings.log_format),
         "server_header": False,
     }
     return uvicorn.Config(app, **{**options, **changes})
@@ -182,11 +186,11 @@ def serve(settings: Settings, *, shop: Shop | None = None) -> None:
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
     config = server_config(app, settings)
     if settings.max_sessions < asked.max_sessions:
-        _logger.warning("places=%d asked=%d: open files are limited", settings.max_sessions, asked.max_sessions)
+        _logger.warning(Event("few_open_files", places=settings.max_sessions, asked=asked.max_sessions))
     if is_exposed(settings):
-        _logger.warning("host=%s without a token: whoever reaches it can play and change runs", settings.address)
+        _logger.warning(Event("open_to_all", host=settings.address, advice="set ECOM_RLVE_TOKEN"))
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run()
+        DrainingServer(config, app.state.service.drain).run()
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -204,20 +208,6 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 def main() -> None:
     """Serve with the settings of the process environment."""
     serve(Settings())
-
-
-def _log_config(level: str) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
-        "filters": {"discreet": {"()": Discreet}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line", "filters": ["discreet"]}},
-        "loggers": {
-            "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
-            "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},
-        },
-    }
 
 
 def __getattr__(name: str) -> Any:

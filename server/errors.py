@@ -7,6 +7,7 @@
     ├── UnknownFrameError         a WebSocket frame of no known type
     ├── PayloadTooLargeError
     ├── CapacityError             no place is left
+    ├── DrainingError             the server is about to stop
     ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
     ├── UnknownSessionError       no JSON-RPC session has this id
@@ -31,10 +32,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pydantic
@@ -46,9 +45,14 @@ from starlette.responses import Response
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
 from ecom_rlve.server.admission import errors as admission
+from ecom_rlve.server.admission.log_filter import places
+from ecom_rlve.server.operations.logs import Event
+from ecom_rlve.server.operations.notes import note_error, noted
 from ecom_rlve.server.store.errors import StoreUnavailableError
 
 RETRY_AFTER_S = 5
+_RETRY_ELSEWHERE_S = 1
+"""Another server may answer at once; the next one takes a few seconds to start."""
 _UNAVAILABLE = 503
 # Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
@@ -91,6 +95,10 @@ class CapacityError(ServerError):
         super().__init__(f"all {limit} places are taken; try again later, or end an episode")
         self.active = active
         self.limit = limit
+
+
+class DrainingError(ServerError):
+    """The server is about to stop and begins no episode any more."""
 
 
 class RunsFullError(ServerError):
@@ -175,6 +183,8 @@ TABLE: Mapping[type[Exception], Row] = {
     admission.TooManyConnectionsError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     admission.AccountFullError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    # Trainers that know no code of ours wait and try again after this one.
+    DrainingError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.DRAINING),
     RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
     UnknownSessionError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_SESSION),
@@ -233,6 +243,12 @@ class Fault:
 
 def translate(error: Exception) -> Fault:
     """Return what a client sees of ``error``; a fault of ours is logged with the id that the client gets."""
+    fault = _fault_of(error)
+    note_error(fault.row.code, fault.row.status)
+    return fault
+
+
+def _fault_of(error: Exception) -> Fault:
     if isinstance(error, HTTPException):
         return _of_framework(error)
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), _INTERNAL)
@@ -249,7 +265,8 @@ def translate(error: Exception) -> Fault:
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
     if row.status == _UNAVAILABLE:
-        return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
+        wait = _RETRY_ELSEWHERE_S if isinstance(error, DrainingError) else RETRY_AFTER_S
+        return Fault(row, message, headers={"Retry-After": str(wait)})
     if isinstance(error, admission.UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)
@@ -279,7 +296,5 @@ def _summary(errors: list[dict[str, Any]]) -> str:
 def _logged(error: Exception) -> str:
     """Log the kind of ``error`` and its places in the code, but no message: it may hold a value of a goal."""
     fault_id = secrets.token_hex(8)
-    frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])
-    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in frames)
-    _logger.error("internal_error id=%s type=%s at=%s", fault_id, type(error).__qualname__, places)
+    _logger.error(Event("internal_error", id=fault_id, type=type(error).__qualname__, at=places(error), **noted()))
     return fault_id

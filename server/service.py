@@ -30,6 +30,7 @@ from ecom_rlve.envs.episode.trace import play_again, take, trace_of
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
+from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.admission import tokens
@@ -44,6 +45,9 @@ from ecom_rlve.server.errors import (
 from ecom_rlve.server.execution import Execution, InPlace, Pooled
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.openings import Openings
+from ecom_rlve.server.operations.drain import Drain
+from ecom_rlve.server.operations.notes import note_episode
+from ecom_rlve.server.operations.readiness import catalog_check, drain_check, missing, model_check, store_check
 from ecom_rlve.server.runs.runs import Assignment, Runs
 from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
 from ecom_rlve.server.settings import Settings
@@ -51,6 +55,7 @@ from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.voices import speaking, told_of
 
+_SEARCHES = frozenset(name for name, tool in TOOLS.items() if tool.is_heavy)
 _GONE = "the episode was deleted or replaced meanwhile"
 
 
@@ -67,7 +72,7 @@ class Service:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
-        self.sessions = Sessions(*limits, now, self._count_end)
+        self.sessions = Sessions(*limits, now, self._count_end, lambda: self.metrics.count_expiry())
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
         self._execution: Execution = InPlace()
@@ -79,6 +84,7 @@ class Service:
         self.metrics = Metrics(
             lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
         )
+        self.drain = Drain(settings.grace_s)
         self._speaking = speaking(settings, self.metrics, voice)
         self._is_worded = voice is not None or settings.simulator == "model"
         """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
@@ -88,6 +94,9 @@ class Service:
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
         self.runs = Runs(shop, self.database, self._openings.deal)
+        self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
+        self.metrics.watch_places(lambda: settings.max_sessions)
+        self.metrics.watch_drain(lambda: self.drain.has_begun)
 
     def close(self) -> None:
         """Let the threads and the store go; no call may follow."""
@@ -110,8 +119,13 @@ class Service:
 
         Raises:
             EnvsError: the environment, difficulty, axes or seed cannot be served.
-            EnvironmentConflictError, EpisodeExistsError, CapacityError, RequestConflictError: see there.
+            EnvironmentConflictError, EpisodeExistsError, CapacityError, RequestConflictError, DrainingError: see there.
         """
+        self.drain.require_open()
+        with self.drain.working():
+            return await self._reset(request, connection, env)
+
+    async def _reset(self, request: ResetRequest, connection: Connection | None, env: str | None) -> str:
         if request.request_id is None:
             return await self._open(request, env, connection)
         digest = digest_of([env, request.model_dump(exclude={"request_id"})])
@@ -136,7 +150,9 @@ class Service:
         if "metadata" in action:
             # It is not read from here on, and what is kept of an episode should not hold it.
             action = {name: value for name, value in action.items() if name != "metadata"}
+        note_episode(record.episode_id, request_id)
         record.in_flight += 1
+        self.drain.running += 1
         try:
             if request_id is None and not self._waits:
                 # Nothing in it waits, so there is no other step to be kept out.
@@ -153,6 +169,7 @@ class Service:
                     raise RequestConflictError("this request_id was used with another action; use a new one")
                 return stored.body
         finally:
+            self.drain.running -= 1
             record.in_flight -= 1
             self.sessions.touch(record)
 
@@ -188,6 +205,7 @@ class Service:
         Raises:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
+        note_episode(episode_id)
         record = self.sessions.get(episode_id, to_read=to_read)
         if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
@@ -198,6 +216,16 @@ class Service:
         if self._environments is None:
             self._environments = await self._execution.run(self._listed)
         return self._environments
+
+    async def missing(self) -> dict[str, str]:
+        """Return what keeps this server from doing its work now, by its part; empty if nothing does."""
+        checks = {
+            "drain": drain_check(self.drain),
+            "catalog": catalog_check(self._shop),
+            "customer": model_check(self._speaking, self.settings.fallback),
+            "store": store_check(self.database, self.settings.store_path),
+        }
+        return await asyncio.to_thread(missing, checks)
 
     def metadata(self) -> dict[str, Any]:
         """Return what this server is; cheap, builds nothing."""
@@ -220,6 +248,7 @@ class Service:
         self, request: ResetRequest, env: str | None, connection: Connection | None, digest: bytes = b""
     ) -> str:
         episode_id = request.episode_id or secrets.token_hex(16)
+        note_episode(episode_id, request.request_id)
         with self.sessions.reserve(episode_id, connection):
             assignment = self.runs.resolve(request, env)
             try:
@@ -295,10 +324,12 @@ class Service:
         if self._is_worded:
             understood, failure = await self._understood(record, action)
         try:
+            started = time.perf_counter()
             if self._execution.is_pool and record.episode.is_heavy(action):
                 await self._execution.run(self._apply, record, action, understood)
             else:
                 self._apply(record, action, understood)
+            self._time_search(record, started)
             if self._is_worded:
                 failure = failure or await self._word(record)
             if failure is not None:
@@ -314,7 +345,7 @@ class Service:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         if tally is not None and action is not FINISH:
-            tally.count_step()
+            tally.count_step(record.episode.log.latest.tool_results)
         if record.episode.done:
             self.sessions.ended(record)
         return body
@@ -330,6 +361,11 @@ class Service:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         take(record.episode, action, understood)
+
+    def _time_search(self, record: Record, started: float) -> None:
+        """Count the time since ``started`` if the latest action searched the catalog."""
+        if any(each.name in _SEARCHES for each in record.episode.log.latest.tool_results):
+            self.metrics.observe_search(time.perf_counter() - started)
 
     async def _word(self, record: Record) -> VoiceError | None:
         """Put a voice's words into the latest observation; return why the episode must end, where it must."""

@@ -116,11 +116,13 @@ class Sessions:
         idle_ttl_s: float,
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
+        on_expired: Callable[[], None] = lambda: None,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
-        raises, the episode stays.
+        raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more.
         """
         self._on_gone = on_gone
+        self._on_expired = on_expired
         self._max_sessions = max_sessions
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
@@ -322,12 +324,14 @@ class Sessions:
         expired = [record for record in self._records.values() if self._expired(record)]
         for record in expired:
             self.delete(record)
+            self._on_expired()
         return len(expired)
 
     def _find(self, episode_id: str) -> Record | None:
         record = self._records.get(episode_id)
         if record is not None and self._expired(record):
             self.delete(record)
+            self._on_expired()
             return None
         return record
 

@@ -10,6 +10,7 @@ from pydantic import AliasChoices, Field, SecretStr, field_validator, model_vali
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ecom_rlve.server.admission.tokens import TokenSpec, checked_token
+from ecom_rlve.server.operations.logs import LogFormat
 
 _LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"
@@ -34,8 +35,14 @@ class Settings(BaseSettings):
     """TCP port; ``PORT`` is honoured where ``ECOM_RLVE_PORT`` is absent. 0 lets the system choose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe log lines that are written."""
+    log_format: LogFormat = "text"
+    """``text``: ``key=value`` pairs; ``json``: one JSON object a line."""
     access_log: bool = False
-    """One log line per HTTP request and per socket."""
+    """One log line per HTTP request and per socket: its route, never its address, and a short form of the episode's
+    id."""
+    grace_s: float = Field(default=8.0, gt=0)
+    """Most seconds between SIGTERM and the end: resets are refused, running steps finished, then connections cut.
+    Docker kills after 10."""
 
     catalog: str = "synthetic"
     """Where the products come from: the folder of a built catalog, or a source such as ``synthetic:10000:0``."""

@@ -21,6 +21,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, TypeAdapter, ValidationError, field_validator
 
 from ecom_rlve.server.admission.errors import ForbiddenError, TokensError, UnauthorizedError
+from ecom_rlve.server.operations.logs import Event
 
 _LOOKS_EVERY_S = 1.0
 _logger = logging.getLogger(__name__)
@@ -129,10 +130,10 @@ class Tokens:
         try:
             specs = _read(self._file)
         except TokensError as error:
-            _logger.error("tokens unchanged error=%s", error)
+            _logger.error(Event("tokens_unchanged", error=error))
             return
         self._take([*self._fixed, *specs])
-        _logger.info("tokens read=%d", len(specs))
+        _logger.info(Event("tokens_read", tokens=len(specs)))
 
     def _take(self, specs: Iterable[TokenSpec]) -> None:
         named = {sha256(spec.token.get_secret_value().encode()).digest(): spec for spec in specs}

@@ -12,7 +12,7 @@ from __future__ import annotations
 import fcntl
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -21,6 +21,8 @@ from ecom_rlve.server.store.schema import APPLICATION_ID, TABLES, VERSION
 
 _BUSY_S = 0.2
 """Seconds to wait for a lock of somebody else, such as a tool that reads the file. Nothing is served meanwhile."""
+_CHECK_S = 2.0
+"""The same for a check, which keeps nobody waiting."""
 _STATEMENTS = 256
 _BACKSTOP_PAGES = 10_000
 """The log is moved at the latest when it has so many pages (40 MB), should no thread do it."""
@@ -94,6 +96,26 @@ class Database:
             with sqlite3.connect(self._path, timeout=_BUSY_S) as other:
                 other.execute("PRAGMA wal_checkpoint(PASSIVE)")
             other.close()
+        except sqlite3.Error as error:
+            raise _unavailable(error) from error
+
+    def check(self) -> None:
+        """Find out whether the file can be written: take its lock, and give it back. May run in any thread.
+
+        Raises:
+            StoreUnavailableError: it cannot.
+        """
+        if self._path is None:
+            return
+        try:
+            # The mode keeps SQLite from making a new file where ours was removed.
+            with closing(
+                sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=rw", timeout=_CHECK_S, uri=True)
+            ) as other:
+                other.isolation_level = None
+                other.execute("BEGIN IMMEDIATE")
+                other.execute(f"PRAGMA user_version = {VERSION}")
+                other.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise _unavailable(error) from error
 

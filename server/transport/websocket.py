@@ -91,6 +91,8 @@ class _Conversation:
         self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._figures = service.metrics.requests
+        self._route = "/ws" if env is None else "/envs/{env}/ws"
         self._runs = RunRoutes(service).answers()
         self._answers = {
             "step": self._step,
@@ -108,22 +110,25 @@ class _Conversation:
             if message["type"] == "websocket.disconnect":
                 return
             request_id = None
-            try:
-                # The token may have been revoked since the last frame.
-                require(Scope.PLAY)
-                frame = self._read(message)
-                request_id = _echoed_id(frame)
-                answer = await self._answer(frame)
-            except UnauthorizedError as error:
-                await websocket.send_text(translate(error).frame())
-                await websocket.close(_POLICY)
-                return
-            except Exception as error:
-                answer = translate(error).frame()
+            is_revoked = False
+            with self._figures.frame(self._route) as notes:
+                try:
+                    # The token may have been revoked since the last frame.
+                    require(Scope.PLAY)
+                    frame = self._read(message)
+                    notes.kind = self._kind(frame)
+                    request_id = _echoed_id(frame)
+                    answer = await self._answer(frame)
+                except Exception as error:
+                    is_revoked = isinstance(error, UnauthorizedError)
+                    answer = translate(error).frame()
             if answer is None:
                 await websocket.close(_NORMAL)
                 return
             await websocket.send_text(answer if request_id is None else _with_request_id(answer, request_id))
+            if is_revoked:
+                await websocket.close(_POLICY)
+                return
 
     def _read(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a frame holds."""
@@ -137,6 +142,11 @@ class _Conversation:
         if type(frame) is not dict:
             raise BadRequestError('a frame is an object, as in {"type": "state"}')
         return frame
+
+    def _kind(self, frame: Mapping[str, Any]) -> str:
+        """Return the type of a frame as a figure's label: one that is known."""
+        kind = frame.get("type")
+        return kind if isinstance(kind, str) and kind in {*self._answers, "close"} else "other"
 
     async def _answer(self, frame: dict[str, Any]) -> str | None:
         """Return the frame that answers a frame; None if it asks to close."""
