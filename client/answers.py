@@ -27,9 +27,8 @@ from ecom_rlve.client.errors import (
 )
 from ecom_rlve.models import ErrorCode, ErrorResponse
 
-# A gateway's own, and a server's that is full or lost half of a request; the request's id keeps a second try from being
-# applied twice.
-RETRIED_STATUS = frozenset({408, 502, 503, 504})
+# A gateway's own, and a server's that is full; the request's id keeps a second try from being applied twice.
+RETRIED_STATUS = frozenset({502, 503, 504})
 
 ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.INVALID_JSON: InvalidRequestError,

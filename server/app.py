@@ -21,6 +21,7 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.admission.gate import add_gate
+from ecom_rlve.server.admission.leases import Named
 from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
 from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
@@ -133,6 +134,7 @@ def create_app(
     async def environment_socket(websocket: WebSocket, env: str) -> None:
         await serve_socket(websocket, service, env)
 
+    app.add_middleware(Named)
     hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
     add_gate(app, tokens, hosts, settings.allowed_origins)
     app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)

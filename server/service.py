@@ -34,6 +34,7 @@ from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import Leases
 from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_run, metadata_with_acts
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
@@ -72,7 +73,8 @@ class Service:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
-        self.sessions = Sessions(*limits, now, self._count_end, lambda: self.metrics.count_expiry())
+        self.leases = Leases(settings.lease_s, now)
+        self.sessions = Sessions(*limits, now, self._count_end, lambda: self.metrics.count_expiry(), self.leases)
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
         self._execution: Execution = InPlace()

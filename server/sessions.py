@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.server.admission import tokens
 from ecom_rlve.server.admission.errors import AccountFullError
+from ecom_rlve.server.admission.leases import Leases, client
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.runs import Entry
@@ -39,6 +40,7 @@ class Record:
         "account",
         "answers",
         "build",
+        "client",
         "discloses",
         "entry",
         "env_id",
@@ -67,6 +69,8 @@ class Record:
         """The answer's ``metadata``, already JSON."""
         self.account: str | None = None
         """Whose episode it is; None on a server that is open to all."""
+        self.client: str | None = None
+        """The client that made it, whose heartbeats keep it; None if that did not name itself."""
         self.discloses = False
         """Its answers tell what the customer said as acts."""
         self.answers: dict[str, StoredAnswer] = {}
@@ -92,12 +96,13 @@ class Record:
 class Connection:
     """One socket, or one JSON-RPC session, which sockets may attach to: one place, at most one episode."""
 
-    __slots__ = ("account", "is_kept", "record", "session_id", "used_at", "users")
+    __slots__ = ("account", "client", "is_kept", "record", "session_id", "used_at", "users")
 
     def __init__(self, is_kept: bool) -> None:
         """``is_kept``: it stays when a socket of it goes, until it is closed or expires."""
         self.record: Record | None = None
         self.account = tokens.account()
+        self.client = client()
         self.is_kept = is_kept
         self.session_id: str | None = None
         """By which JSON-RPC requests name it; None while none can."""
@@ -117,9 +122,11 @@ class Sessions:
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
         on_expired: Callable[[], None] = lambda: None,
+        leases: Leases | None = None,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
         raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more.
+        ``leases`` know which clients have fallen silent; None = clients send no heartbeats.
         """
         self._on_gone = on_gone
         self._on_expired = on_expired
@@ -127,6 +134,7 @@ class Sessions:
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
         self._now = now
+        self._leases = leases or Leases(idle_ttl_s, now)
         self._records: dict[str, Record] = {}
         self._ended: dict[str, Record] = {}
         self._by_reset_id: dict[str, Record] = {}
@@ -250,7 +258,7 @@ class Sessions:
         if namesake is not None:
             self._ended.pop(record.episode_id, None)
             self._forget_reset_id(namesake)
-        record.account = tokens.account()
+        record.account, record.client = tokens.account(), client()
         record.used_at = self._now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
@@ -337,11 +345,18 @@ class Sessions:
 
     def _expired(self, record: Record) -> bool:
         idle = record.owner is None and record.in_flight == 0
-        return idle and self._now() - record.used_at > self._idle_ttl_s
+        return idle and self._is_over(record.used_at, None if record.episode.done else record.client)
 
     def _is_idle(self, connection: Connection) -> bool:
         idle = connection.is_kept and connection.users == 0
-        return idle and self._now() - connection.used_at > self._idle_ttl_s
+        return idle and self._is_over(connection.used_at, connection.client)
+
+    def _is_over(self, used_at: float, client: str | None) -> bool:
+        """Tell whether what was last used then is given up, where ``client`` keeps it."""
+        unused = self._now() - used_at
+        if unused > self._idle_ttl_s:
+            return True
+        return unused > self._leases.lease_s and self._leases.is_lost(client)
 
     def _require_open(self, connection: Connection | None) -> None:
         if connection is not None and connection not in self._connections:

@@ -44,6 +44,7 @@ from ecom_rlve.run_models import (
     Sample,
     SampleRequest,
 )
+from ecom_rlve.server.admission.leases import HEADER, client
 from ecom_rlve.server.admission.tokens import Scope, require
 from ecom_rlve.server.errors import RETRY_AFTER_S, BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
@@ -78,6 +79,7 @@ class Routes:
         self._mount(router, "", [])
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
+        _add(router, "POST", "/heartbeat", self.heartbeat, "Keep a client's places", dict[str, float])
         _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus", scope=Scope.JUDGE)
         _add(router, "GET", "/ready", self.ready, "Whether the server can do its work", dict[str, Any])
         path_id = {**_EPISODE_ID, "in": "path"}
@@ -179,6 +181,14 @@ class Routes:
         """Return an ended episode, ready to be replayed."""
         record = self._service.record(request.path_params["episode_id"], to_read=True)
         return Response(await self._service.trace(record), media_type="application/x-ndjson")
+
+    async def heartbeat(self, _request: Request) -> Response:
+        """Keep the places of the client that the header ``Ecom-Client`` names, for as many seconds as are answered."""
+        named = client()
+        if named is None:
+            raise BadRequestError(f"name the client in the header {HEADER}, as in its resets")
+        self._service.leases.beat(named)
+        return _json(json.dumps({"lease_s": self._service.leases.lease_s}))
 
     async def metrics(self, _request: Request) -> Response:
         """Return what an operator watches."""

@@ -14,6 +14,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
@@ -91,6 +92,8 @@ class _Conversation:
         self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._is_leased = False
+        """The client sends heartbeats."""
         self._figures = service.metrics.requests
         self._route = "/ws" if env is None else "/envs/{env}/ws"
         self._runs = RunRoutes(service).answers()
@@ -100,13 +103,14 @@ class _Conversation:
             "finish": self._finish,
             "state": self._state,
             "mcp": self._mcp,
+            "heartbeat": self._heartbeat,
             **dict.fromkeys(self._runs, self._of_runs),
         }
 
     async def run(self) -> None:
         websocket = self._websocket
         while True:
-            message = await websocket.receive()
+            message = await self._received()
             if message["type"] == "websocket.disconnect":
                 return
             request_id = None
@@ -129,6 +133,21 @@ class _Conversation:
             if is_revoked:
                 await websocket.close(_POLICY)
                 return
+
+    async def _received(self) -> Message:
+        """Return the next message; of a client that sends heartbeats and falls silent, that it has gone."""
+        if not self._is_leased:
+            return await self._websocket.receive()
+        try:
+            async with asyncio.timeout(self._service.leases.lease_s):
+                return await self._websocket.receive()
+        except TimeoutError:
+            await self._websocket.close(_POLICY)
+            return {"type": "websocket.disconnect"}
+
+    async def _heartbeat(self, _frame: dict[str, Any]) -> str:
+        self._is_leased = True
+        return json.dumps({"type": "heartbeat", "data": {"lease_s": self._service.leases.lease_s}})
 
     def _read(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a frame holds."""
@@ -157,7 +176,7 @@ class _Conversation:
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
             raise UnknownFrameError(f"type: one of {', '.join(self._answers)}, close is wanted")
-        known += "data" in frame and kind not in ("state", "close")
+        known += "data" in frame and kind not in ("state", "heartbeat", "close")
         if answer is None or len(frame) > known:
             raise BadRequestError(
                 f"{kind}: only 'type', 'request_id' and, except for state and close, 'data' are known"
