@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -238,7 +239,7 @@ class Service:
             "documentation_url": "/docs",
             "environments": list(environments()),
             "catalog": {
-                "source": self.settings.catalog,
+                "source": _without_folder(self.settings.catalog),
                 "size": self._shop.catalog.size,
                 "fingerprint": self._shop.catalog.fingerprint,
             },
@@ -411,6 +412,13 @@ class Service:
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def _without_folder(source: str) -> str:
+    """Return the source of a catalog as clients may know it: of a file or folder its name."""
+    kind = "hf:" if source.startswith("hf:") else ""
+    path = Path(source.removeprefix(kind))
+    return kind + path.name if path.is_absolute() or path.exists() else source
 
 
 def _own(request_id: str) -> str:
