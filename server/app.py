@@ -34,7 +34,8 @@ from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.web.mount import has_page, mount, page_of
 
-_REAP_EVERY_S = 30.0
+_TEND_EVERY_S, _REAP_EVERY_S = 5.0, 30.0
+"""With a journal workers tell each other that they live; without one there is only something to forget."""
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
 """A collection of young objects starts when so many were made and kept. With templates it takes about two milliseconds.
 Requests to a model leave tasks and tracebacks behind, each of which costs a hundred times as much."""
@@ -94,7 +95,7 @@ def create_app(
         facts = service.metadata()["catalog"]
         catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
         _logger.info(Event("start", **catalog, host=settings.host, port=settings.port, version=ecom_rlve.__version__))
-        watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
+        watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
         yield
@@ -138,11 +139,12 @@ async def _answered(_request: Request, error: Exception) -> Response:
     return translate(error).response()
 
 
-async def _reap(service: Service) -> None:
+async def _tend(service: Service) -> None:
     while True:
-        await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
+        every = _TEND_EVERY_S if service.settings.is_journalled else _REAP_EVERY_S
+        await asyncio.sleep(min(every, service.settings.idle_ttl_s))
         try:
-            expired = service.sessions.reap()
+            expired = await service.tend()
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:

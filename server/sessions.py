@@ -47,6 +47,7 @@ class Record:
         "owner",
         "reset_answer",
         "reset_id",
+        "row",
         "run_id",
         "tally",
         "used_at",
@@ -68,6 +69,8 @@ class Record:
         """The run whose episode this is, whether it counts or not."""
         self.tally: Tally | None = None
         """The figures that have yet to count its end; None if none have to, or it is done."""
+        self.row: int | None = None
+        """Where the journal holds it; None without a journal."""
         self.reset_id: str | None = None
         self.reset_answer: StoredAnswer | None = None
         self.lock = asyncio.Lock()
@@ -108,16 +111,23 @@ class Sessions:
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
         on_expired: Callable[[], None] = lambda: None,
+        *,
+        is_journalled: bool = False,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
         raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more.
+        ``is_journalled``: idle episodes are only put out of memory, because the journal, which knows whether another
+        worker plays them, says when they expire.
         """
+        self._is_journalled = is_journalled
+        self.elsewhere = 0
+        """Places that other workers' sockets take, and live episodes that only the journal holds."""
         self._on_gone = on_gone
         self._on_expired = on_expired
         self._max_sessions = max_sessions
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
-        self._now = now
+        self.now = now
         self._records: dict[str, Record] = {}
         self._ended: dict[str, Record] = {}
         self._by_reset_id: dict[str, Record] = {}
@@ -129,7 +139,12 @@ class Sessions:
     @property
     def active(self) -> int:
         """Places taken."""
-        return len(self._connections) + len(self._http_live)
+        return len(self._connections) + len(self._http_live) + self.elsewhere
+
+    @property
+    def sockets(self) -> int:
+        """Places that sockets and JSON-RPC sessions take here."""
+        return len(self._connections)
 
     @property
     def readable(self) -> int:
@@ -144,7 +159,7 @@ class Sessions:
         """
         self._require_place()
         connection = Connection(is_kept)
-        connection.used_at = self._now()
+        connection.used_at = self.now()
         self._connections.add(connection)
         return connection
 
@@ -159,7 +174,7 @@ class Sessions:
         record, connection.record = connection.record, None
         if record is None:
             return
-        record.owner, record.used_at = None, self._now()
+        record.owner, record.used_at = None, self.now()
         if not record.episode.done:
             self.delete(record)
 
@@ -192,7 +207,7 @@ class Sessions:
             yield
         finally:
             connection.users -= 1
-            connection.used_at = self._now()
+            connection.used_at = self.now()
 
     @contextmanager
     def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
@@ -240,10 +255,14 @@ class Sessions:
         if namesake is not None:
             self._ended.pop(record.episode_id, None)
             self._forget_reset_id(namesake)
-        record.used_at = self._now()
+        record.used_at = self.now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
             self._by_reset_id[record.reset_id] = record
+
+    def find(self, episode_id: str) -> Record | None:
+        """Return the episode of this id; None where it is not in memory."""
+        return self._find(episode_id)
 
     def get(self, episode_id: str) -> Record:
         """Return the episode of this id.
@@ -275,7 +294,7 @@ class Sessions:
 
     def touch(self, record: Record) -> None:
         """Note that an episode was used now."""
-        record.used_at = self._now()
+        record.used_at = self.now()
 
     def ended(self, record: Record) -> None:
         """Free the place of an ended episode, and forget the oldest ended ones if too many are kept."""
@@ -301,6 +320,34 @@ class Sessions:
                 self._free_place(record)
             self._forget_reset_id(record)
 
+    def take_up(self, record: Record) -> None:
+        """Keep an episode that the journal held; a live one's place was counted already."""
+        record.used_at = self.now()
+        self._records[record.episode_id] = record
+        if record.reset_id is not None:
+            self._by_reset_id[record.reset_id] = record
+        if record.episode.done:
+            self.ended(record)
+        else:
+            self._http_live.add(record.episode_id)
+            self.elsewhere = max(0, self.elsewhere - 1)
+
+    def put_out(self, record: Record) -> None:
+        """Put an episode out of memory, and leave what becomes of it to the journal."""
+        record.gone = True
+        if record.owner is not None:
+            record.owner.record = None
+            record.owner = None
+        if self._records.get(record.episode_id) is record:
+            del self._records[record.episode_id]
+            self._ended.pop(record.episode_id, None)
+            self._free_place(record)
+            self._forget_reset_id(record)
+
+    def held(self) -> list[Record]:
+        """Return the live episodes that are in memory."""
+        return [record for record in self._records.values() if not record.episode.done]
+
     def live_of(self, run_id: str) -> list[Record]:
         """Return the live episodes of a run, oldest first."""
         self.reap()
@@ -312,25 +359,33 @@ class Sessions:
             self.disconnect(connection)
         expired = [record for record in self._records.values() if self._expired(record)]
         for record in expired:
-            self.delete(record)
-            self._on_expired()
-        return len(expired)
+            self._let_go(record)
+        return 0 if self._is_journalled else len(expired)
 
     def _find(self, episode_id: str) -> Record | None:
         record = self._records.get(episode_id)
         if record is not None and self._expired(record):
-            self.delete(record)
-            self._on_expired()
+            self._let_go(record)
             return None
         return record
 
+    def _let_go(self, record: Record) -> None:
+        """Drop an idle episode."""
+        if not self._is_journalled:
+            self.delete(record)
+            self._on_expired()
+            return
+        if not record.episode.done:
+            self.elsewhere += 1
+        self.put_out(record)
+
     def _expired(self, record: Record) -> bool:
         idle = record.owner is None and record.in_flight == 0
-        return idle and self._now() - record.used_at > self._idle_ttl_s
+        return idle and self.now() - record.used_at > self._idle_ttl_s
 
     def _is_idle(self, connection: Connection) -> bool:
         idle = connection.is_kept and connection.users == 0
-        return idle and self._now() - connection.used_at > self._idle_ttl_s
+        return idle and self.now() - connection.used_at > self._idle_ttl_s
 
     def _require_open(self, connection: Connection | None) -> None:
         if connection is not None and connection not in self._connections:
@@ -344,7 +399,7 @@ class Sessions:
         if record.episode.done:
             connection.record = None
             record.owner = None
-            record.used_at = self._now()
+            record.used_at = self.now()
         else:
             self.delete(record)
 

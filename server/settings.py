@@ -43,8 +43,20 @@ class Settings(BaseSettings):
     """File that runs, frontiers, groups and counted episodes are kept in; ``memory`` = they end with the server; None =
     ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``."""
 
+    journal: Literal["sqlite", "memory"] | None = None
+    """Where episodes and their actions are written down. ``sqlite``: in the store, so that a server that is started
+    again, and any of its workers, goes on with them. ``memory``: they end with the server. None = as the store."""
+    journal_days: float = Field(default=7.0, gt=0)
+    """Days that ended episodes stay in the journal."""
+    journal_episodes: int = Field(default=100_000, ge=0)
+    """Ended episodes that the journal keeps; if there are more, the oldest are removed."""
+    journal_bytes: int = Field(default=2 << 30, ge=0)
+    """Bytes of ended episodes that the journal keeps, about; likewise."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes that serve; more than one need a store in a file on a disk of this machine."""
+
     max_sessions: int = Field(default=1024, ge=1)
-    """Places: one per socket and one per live HTTP episode."""
+    """Places of all workers together: one per socket and one per live HTTP episode."""
     max_ended_episodes: int = Field(default=2048, ge=0)
     """Number of ended episodes that stay readable; if there are more, the oldest are forgotten."""
     idle_ttl_s: float = Field(default=3600.0, gt=0)
@@ -122,6 +134,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _require_what_goes_together(self) -> Self:
+        if self.store == "memory" and self.journal == "sqlite":
+            raise ValueError("journal sqlite stands in the store: set store to a file, or journal to memory")
+        if self.workers > 1 and not self.is_journalled:
+            raise ValueError(
+                "several workers share episodes through the journal: set store to a file, and journal not to memory"
+            )
         if self.cassette_mode != "off" and self.cassette is None:
             raise ValueError(f"cassette_mode {self.cassette_mode} needs a cassette: name its file")
         if self.simulator == "template" and (self.cassette_mode != "off" or self.understanding):
@@ -141,6 +159,11 @@ class Settings(BaseSettings):
         # The standard for that variable says that a relative path counts as absent.
         folder = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
         return folder / "ecom-rlve" / "store.sqlite3"
+
+    @property
+    def is_journalled(self) -> bool:
+        """Whether episodes are written down."""
+        return self.store != "memory" and self.journal != "memory"
 
     @property
     def is_replayed(self) -> bool:

@@ -109,7 +109,7 @@ class Rpc:
     async def _create(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:
         reset = params.get("reset")
         request = None if reset is None else tool_reset(reset)
-        made = connection or self._sessions.connect(is_kept=True)
+        made = connection or await self._service.connect(is_kept=True)
         try:
             with self._sessions.using(made):
                 session_id = self._sessions.session_id(made)
@@ -118,7 +118,7 @@ class Rpc:
                 started = await self._service.reset(request, made, env)
         except BaseException:
             if connection is None:
-                self._sessions.disconnect(made)
+                self._service.disconnect(made)
             raise
         return {"session_id": session_id, **json.loads(started)}
 
@@ -127,7 +127,7 @@ class Rpc:
         named = self._sessions.by_session_id(session_id)
         if named is connection or not named.is_kept:
             raise BadRequestError("session_id: this session is a socket's; close the socket")
-        self._sessions.disconnect(named)
+        self._service.disconnect(named)
         return {"session_id": session_id, "closed": True}
 
     async def _list(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:

@@ -94,13 +94,13 @@ class Seat:
     async def leave(self) -> None:
         """Free the place; a live episode is dropped."""
         if self._connection is not None:
-            self._service.sessions.disconnect(self._connection)
+            self._service.disconnect(self._connection)
             self._connection = None
 
     async def _reset(self, arguments: dict[str, Any]) -> str:
         request = ResetRequest.model_validate(arguments)
         if self._connection is None:
-            self._connection = self._service.sessions.connect()
+            self._connection = await self._service.connect()
         return await self._service.reset(request, self._connection, self._env)
 
     async def _step(self, action: dict[str, Any]) -> str:

@@ -54,7 +54,7 @@ class PlayTab:
         if not episode_id:
             return _nothing(note(_WELCOME))
         try:
-            record = self._games.record(episode_id)
+            record = await self._games.record(episode_id)
         except UnknownEpisodeError:
             return _nothing(note(_LOST, "problem"))
         return [*await self._shown(record), self._desk(record)]

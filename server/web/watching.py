@@ -56,7 +56,7 @@ async def watched(
             await games.step(record.episode_id, action)
         return Played.of_episode(record.episode), await games.reveal(record)
     finally:
-        games.drop(record.episode_id)
+        await games.drop(record.episode_id)
 
 
 def _told(record: Record) -> StepResult:
