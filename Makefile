@@ -50,7 +50,7 @@ check: $(INSTALLED)  ## format, lint and types only
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
 # Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
 # apart by their folders; the writers, and what tries faults, import each other by plain names.
-	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
+	MYPYPATH=$(VENV)/mypy_path:pages:deploy:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages deploy tests
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.

@@ -58,6 +58,8 @@ class ErrorCode(StrEnum):
     """No such route, or no such method on it."""
     SIMULATOR_UNAVAILABLE = "SIMULATOR_UNAVAILABLE"
     """The model that words the customer does not answer, and templates must not replace it; try again later."""
+    DRAINING = "DRAINING"
+    """The server is about to stop and begins no episode any more; try again: another or the next one answers."""
     STORE_UNAVAILABLE = "STORE_UNAVAILABLE"
     """The server's store cannot be written or read now (a full disk, say); nothing was changed, try again later."""
     INTERNAL_ERROR = "INTERNAL_ERROR"

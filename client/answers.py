@@ -51,6 +51,7 @@ ERROR_CLASSES: Mapping[ErrorCode, type[EcomEnvError]] = {
     ErrorCode.UNKNOWN_RUN: RunError,
     ErrorCode.RUN_CONFLICT: RunError,
     ErrorCode.RUN_PINNED: RunPinnedError,
+    ErrorCode.DRAINING: ServerUnavailableError,
     ErrorCode.STORE_UNAVAILABLE: ServerUnavailableError,
     ErrorCode.REQUEST_CONFLICT: InvalidRequestError,
     ErrorCode.PAYLOAD_TOO_LARGE: InvalidRequestError,

@@ -21,6 +21,9 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.errors import translate
+from ecom_rlve.server.operations.drain import DrainingServer
+from ecom_rlve.server.operations.logs import Event, log_config
+from ecom_rlve.server.operations.request_figures import Observed
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -90,8 +93,8 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await require_model(settings)
         facts = service.metadata()["catalog"]
-        where = (settings.host, settings.port)
-        _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
+        catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
+        _logger.info(Event("start", **catalog, host=settings.host, port=settings.port, version=ecom_rlve.__version__))
         watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
@@ -128,6 +131,7 @@ def create_app(
 
     if settings.token is not None:
         app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
 
@@ -144,10 +148,10 @@ async def _tend(service: Service) -> None:
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:
-            _logger.warning("store error=%s", error)
+            _logger.warning(Event("store", error=error))
             continue
         if expired:
-            _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
+            _logger.info(Event("expired", episodes=expired, active=service.sessions.active))
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
@@ -162,10 +166,10 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
         "ws_ping_timeout": settings.ws_ping_timeout_s,
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
-        "access_log": settings.access_log,
-        # Nearly all of uvicorn's lines below a warning are one per socket.
-        "log_level": settings.log_level if settings.access_log else "warning",
-        "log_config": _log_config(settings.log_level.upper()),
+        # Its lines hold addresses, and those hold the ids of episodes; ours name routes.
+        "access_log": False,
+        "log_level": None,
+        "log_config": log_config(settings.log_level.upper(), settings.log_format),
         "server_header": False,
     }
     return uvicorn.Config(app, **{**options, **changes})
@@ -176,7 +180,7 @@ def serve(settings: Settings, *, shop: Shop | None = None) -> None:
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
     with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(server_config(app, settings)).run()
+        DrainingServer(server_config(app, settings), app.state.service.drain).run()
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -194,19 +198,6 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 def main() -> None:
     """Serve with the settings of the process environment."""
     serve(Settings())
-
-
-def _log_config(level: str) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "loggers": {
-            "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
-            "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},
-        },
-    }
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,7 @@
     ├── PayloadTooLargeError
     ├── UnauthorizedError
     ├── CapacityError             no place is left
+    ├── DrainingError             the server is about to stop
     ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
     ├── UnknownSessionError       no JSON-RPC session has this id
@@ -46,9 +47,13 @@ from starlette.responses import Response
 
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
+from ecom_rlve.server.operations.logs import Event
+from ecom_rlve.server.operations.notes import note_error, noted
 from ecom_rlve.server.store.errors import StoreUnavailableError
 
 RETRY_AFTER_S = 5
+_RETRY_ELSEWHERE_S = 1
+"""Another server may answer at once; the next one takes a few seconds to start."""
 # Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
@@ -94,6 +99,10 @@ class CapacityError(ServerError):
         super().__init__(f"all {limit} places are taken; try again later, or end an episode")
         self.active = active
         self.limit = limit
+
+
+class DrainingError(ServerError):
+    """The server is about to stop and begins no episode any more."""
 
 
 class RunsFullError(ServerError):
@@ -171,6 +180,8 @@ TABLE: Mapping[type[Exception], Row] = {
     PayloadTooLargeError: Row(413, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
     UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    # Trainers that know no code of ours wait and try again after this one.
+    DrainingError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.DRAINING),
     RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
     UnknownSessionError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_SESSION),
@@ -229,6 +240,12 @@ class Fault:
 
 def translate(error: Exception) -> Fault:
     """Return what a client sees of ``error``; a fault of ours is logged with the id that the client gets."""
+    fault = _fault_of(error)
+    note_error(fault.row.code, fault.row.status)
+    return fault
+
+
+def _fault_of(error: Exception) -> Fault:
     if isinstance(error, HTTPException):
         return _of_framework(error)
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), _INTERNAL)
@@ -244,8 +261,9 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError):
-        return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
+    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError | DrainingError):
+        wait = _RETRY_ELSEWHERE_S if isinstance(error, DrainingError) else RETRY_AFTER_S
+        return Fault(row, message, headers={"Retry-After": str(wait)})
     if isinstance(error, UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)
@@ -277,5 +295,5 @@ def _logged(error: Exception) -> str:
     fault_id = secrets.token_hex(8)
     frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])
     places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in frames)
-    _logger.error("internal_error id=%s type=%s at=%s", fault_id, type(error).__qualname__, places)
+    _logger.error(Event("internal_error", id=fault_id, type=type(error).__qualname__, at=places, **noted()))
     return fault_id

@@ -6,6 +6,7 @@ anybody is told (:mod:`ecom_rlve.server.journal`).
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -37,6 +38,9 @@ from ecom_rlve.server.journal.playing import Playing
 from ecom_rlve.server.journal.upkeep import Limits
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.openings import Openings
+from ecom_rlve.server.operations.drain import Drain
+from ecom_rlve.server.operations.notes import note_episode
+from ecom_rlve.server.operations.readiness import catalog_check, drain_check, missing, model_check, store_check
 from ecom_rlve.server.runs.pins import pins_of
 from ecom_rlve.server.runs.runs import Runs
 from ecom_rlve.server.sessions import Sessions
@@ -61,7 +65,11 @@ class Service:
         self.settings = settings
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
         self.sessions = Sessions(
-            *limits, now, lambda record: self._steps.count_end(record), is_journalled=settings.is_journalled
+            *limits,
+            now,
+            lambda record: self._steps.count_end(record),
+            lambda: self.metrics.count_expiries(1),
+            is_journalled=settings.is_journalled,
         )
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
@@ -72,6 +80,7 @@ class Service:
         self.metrics = Metrics(
             lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
         )
+        self.drain = Drain(settings.grace_s)
         self._speaking = speaking(settings, self.metrics, voice)
         self._is_worded = voice is not None or settings.simulator == "model"
         """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
@@ -108,6 +117,9 @@ class Service:
             self._encoded,
             self._steps.report_end,
         )
+        self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
+        self.metrics.watch_places(lambda: settings.max_sessions)
+        self.metrics.watch_drain(lambda: self.drain.has_begun)
 
     @property
     def journal(self) -> Journal | None:
@@ -128,8 +140,14 @@ class Service:
         await self._speaking.aclose()
 
     async def reset(self, request: ResetRequest, connection: Connection | None = None, env: str | None = None) -> str:
-        """Start an episode and return its first answer; see :meth:`Resets.reset`."""
-        return await self._resets.reset(request, connection, env)
+        """Start an episode and return its first answer; see :meth:`Resets.reset`.
+
+        Raises:
+            DrainingError: the server is about to stop.
+        """
+        self.drain.require_open()
+        with self.drain.working():
+            return await self._resets.reset(request, connection, env)
 
     async def step(self, record: Record, action: Mapping[str, Any], request_id: str | None = None) -> str:
         """Apply one action and return the answer, or the stored one where ``request_id`` was used before.
@@ -142,7 +160,9 @@ class Service:
         if "metadata" in action:
             # It is not read from here on, and what is kept of an episode should not hold it.
             action = {name: value for name, value in action.items() if name != "metadata"}
+        note_episode(record.episode_id, request_id)
         record.in_flight += 1
+        self.drain.running += 1
         try:
             if request_id is None and not self._waits:
                 # Nothing in it waits, so there is no other step to be kept out.
@@ -151,6 +171,7 @@ class Service:
             async with record.lock:
                 return await self._steps.answered(record, action, request_id, digest)
         finally:
+            self.drain.running -= 1
             record.in_flight -= 1
             self.sessions.touch(record)
 
@@ -188,6 +209,7 @@ class Service:
         Raises:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
+        note_episode(episode_id)
         record = self.sessions.find(episode_id)
         if record is None:
             record = self.sessions.get(episode_id) if self._playing is None else await self._playing.found(episode_id)
@@ -221,6 +243,16 @@ class Service:
         if self._environments is None:
             self._environments = await self._execution.run(self._listed)
         return self._environments
+
+    async def missing(self) -> dict[str, str]:
+        """Return what keeps this server from doing its work now, by its part; empty if nothing does."""
+        checks = {
+            "drain": drain_check(self.drain),
+            "catalog": catalog_check(self._shop),
+            "customer": model_check(self._speaking, self.settings.fallback),
+            "store": store_check(self.database, self.settings.store_path),
+        }
+        return await asyncio.to_thread(missing, checks)
 
     def metadata(self) -> dict[str, Any]:
         """Return what this server is; cheap, builds nothing."""
@@ -281,7 +313,9 @@ class Service:
         expired = self.sessions.reap()
         if self._playing is None:
             return expired
-        return await self._playing.tend()
+        expired = await self._playing.tend()
+        self.metrics.count_expiries(expired)
+        return expired
 
     def _encoded(self, record: Record) -> str:
         """Return the answer that the latest observation is sent in."""
@@ -311,6 +345,7 @@ class Service:
 
         self.runs = runs(opened.database)
         journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1)
+        self.metrics.watch_journal(lambda: journal.waiting)
         self.sessions.elsewhere = len(journal.places())
         return Playing(journal, self.sessions, shop, pins, self._execution, self._encoded, self.metrics.episodes.tally)
 

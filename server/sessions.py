@@ -28,17 +28,20 @@ class Sessions:
         idle_ttl_s: float,
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
+        on_expired: Callable[[], None] = lambda: None,
         *,
         is_journalled: bool = False,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
-        raises, the episode stays. ``is_journalled``: idle episodes are only put out of memory, because the journal,
-        which knows whether another worker plays them, says when they expire.
+        raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more.
+        ``is_journalled``: idle episodes are only put out of memory, because the journal, which knows whether another
+        worker plays them, says when they expire.
         """
         self._is_journalled = is_journalled
         self.elsewhere = 0
         """Places that other workers' sockets take, and live episodes that only the journal holds."""
         self._on_gone = on_gone
+        self._on_expired = on_expired
         self._max_sessions = max_sessions
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
@@ -288,6 +291,7 @@ class Sessions:
         """Drop an idle episode."""
         if not self._is_journalled:
             self.delete(record)
+            self._on_expired()
             return
         if not record.episode.done:
             self.elsewhere += 1

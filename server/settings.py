@@ -9,6 +9,8 @@ from typing import Any, Literal, Self
 from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from ecom_rlve.server.operations.logs import LogFormat
+
 
 class Settings(BaseSettings):
     """Everything an operator may set; each field is the variable ``ECOM_RLVE_<FIELD>``."""
@@ -23,8 +25,14 @@ class Settings(BaseSettings):
     """TCP port; ``PORT`` is honoured where ``ECOM_RLVE_PORT`` is absent. 0 lets the system choose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """Least severe log lines that are written."""
+    log_format: LogFormat = "text"
+    """``text``: ``key=value`` pairs; ``json``: one JSON object a line."""
     access_log: bool = False
-    """One log line per HTTP request and per socket."""
+    """One log line per HTTP request and per socket: its route, never its address, and a short form of the episode's
+    id."""
+    grace_s: float = Field(default=8.0, gt=0)
+    """Most seconds between SIGTERM and the end: resets are refused, running steps finished, then connections cut.
+    Docker kills after 10."""
 
     catalog: str = "synthetic"
     """Where the products come from: the folder of a built catalog, or a source such as ``synthetic:10000:0``."""

@@ -21,6 +21,7 @@ from ecom_rlve.server.journal.entries import Options
 from ecom_rlve.server.journal.errors import BegunBeforeError
 from ecom_rlve.server.journal.playing import Playing
 from ecom_rlve.server.metrics import Metrics
+from ecom_rlve.server.operations.notes import note_episode
 from ecom_rlve.server.runs.runs import Assignment, GroupTakenError, Runs
 from ecom_rlve.server.sessions import Sessions
 from ecom_rlve.server.settings import Settings
@@ -110,6 +111,7 @@ class Resets:
         self, request: ResetRequest, env: str | None, connection: Connection | None, digest: bytes = b""
     ) -> str:
         episode_id = request.episode_id or secrets.token_hex(16)
+        note_episode(episode_id, request.request_id)
         with self._sessions.reserve(episode_id, connection):
             for _ in range(TRIES):
                 # Another worker may begin the same group at the same moment.

@@ -8,6 +8,7 @@ said, so a step that fails for a fault of ours is undone by playing the others a
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.episode.log import FINISH
 from ecom_rlve.envs.episode.trace import play_again, take
 from ecom_rlve.envs.errors import EnvsError
+from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.server.episodes.record import Record, StoredAnswer
 from ecom_rlve.server.errors import RequestConflictError, UnknownEpisodeError
 from ecom_rlve.server.execution import Execution
@@ -27,6 +29,7 @@ from ecom_rlve.server.sessions import Sessions
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.voices import Speaking, told_of
 
+_SEARCHES = frozenset(name for name, tool in TOOLS.items() if tool.is_heavy)
 _GONE = "the episode was deleted or replaced meanwhile"
 TRIES = 8
 """Times that a request is tried again because another worker was faster; each time somebody has come further."""
@@ -92,10 +95,12 @@ class Steps:
         if self._speaking is not None:
             understood, failure = await self._understood(self._speaking, record, action)
         try:
+            started = time.perf_counter()
             if self._execution.is_pool and record.episode.is_heavy(action):
                 await self._execution.run(self._apply, record, action, understood)
             else:
                 self._apply(record, action, understood)
+            self._time_search(record, started)
             if self._speaking is not None:
                 failure = failure or await self._word(self._speaking, record)
             if failure is not None:
@@ -111,7 +116,7 @@ class Steps:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         if tally is not None and action is not FINISH:
-            tally.count_step()
+            tally.count_step(record.episode.log.latest.tool_results)
         if record.episode.done:
             self._sessions.ended(record)
         return body
@@ -155,7 +160,9 @@ class Steps:
             return
         if record.gone:
             return
+        started = time.perf_counter()
         await self._playing.append(record, request_id, digest, body)
+        self._metrics.observe_commit(time.perf_counter() - started)
         if record.episode.done:
             self._tally_end(record)
 
@@ -172,6 +179,11 @@ class Steps:
         if record.gone:
             raise UnknownEpisodeError(_GONE)
         take(record.episode, action, understood)
+
+    def _time_search(self, record: Record, started: float) -> None:
+        """Count the time since ``started`` if the latest action searched the catalog."""
+        if any(each.name in _SEARCHES for each in record.episode.log.latest.tool_results):
+            self._metrics.observe_search(time.perf_counter() - started)
 
     async def _word(self, speaking: Speaking, record: Record) -> VoiceError | None:
         """Put a voice's words into the latest observation; return why the episode must end, where it must."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Self
 
@@ -22,6 +22,8 @@ from ecom_rlve.server.store.schema import APPLICATION_ID, TABLES, UPGRADES, VERS
 _BUSY_S = 0.5
 """Seconds to wait for a lock of somebody else: another worker, which needs milliseconds, or a tool that reads the file.
 Where the event loop waits, nothing is served meanwhile."""
+_CHECK_S = 2.0
+"""The same for a check, which keeps nobody waiting."""
 _STATEMENTS = 256
 _BACKSTOP_PAGES = 10_000
 """The log is moved at the latest when it has so many pages (40 MB), should no thread do it."""
@@ -131,6 +133,26 @@ class Database:
             with sqlite3.connect(self.path, timeout=_BUSY_S) as other:
                 other.execute("PRAGMA wal_checkpoint(PASSIVE)")
             other.close()
+        except sqlite3.Error as error:
+            raise _unavailable(error) from error
+
+    def check(self) -> None:
+        """Find out whether the file can be written: take its lock, and give it back. May run in any thread.
+
+        Raises:
+            StoreUnavailableError: it cannot.
+        """
+        if self.path is None:
+            return
+        try:
+            # The mode keeps SQLite from making a new file where ours was removed.
+            with closing(
+                sqlite3.connect(f"{self.path.absolute().as_uri()}?mode=rw", timeout=_CHECK_S, uri=True)
+            ) as other:
+                other.isolation_level = None
+                other.execute("BEGIN IMMEDIATE")
+                other.execute(f"PRAGMA user_version = {VERSION}")
+                other.execute("ROLLBACK")
         except sqlite3.Error as error:
             raise _unavailable(error) from error
 

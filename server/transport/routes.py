@@ -44,9 +44,10 @@ from ecom_rlve.run_models import (
     Sample,
     SampleRequest,
 )
-from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.errors import RETRY_AFTER_S, BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
 from ecom_rlve.server.openenv.task_routes import TaskRoutes
+from ecom_rlve.server.operations.readiness import answer_text
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport.limits import parse_json, read_body
@@ -77,6 +78,7 @@ class Routes:
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
         _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus")
+        _add(router, "GET", "/ready", self.ready, "Whether the server can do its work", dict[str, Any])
         path_id = {**_EPISODE_ID, "in": "path"}
         trace = "/episodes/{episode_id:path}/trace"
         _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
@@ -177,6 +179,12 @@ class Routes:
     async def health(self, _request: Request) -> Response:
         """Answer as long as the event loop runs."""
         return _json('{"status":"healthy"}')
+
+    async def ready(self, _request: Request) -> Response:
+        """Answer 200 while store, catalog and customer can be used; else 503 with what is missing."""
+        missing = await self._service.missing()
+        status, headers = (503, {"Retry-After": str(RETRY_AFTER_S)}) if missing else (200, {})
+        return Response(answer_text(missing), status, headers, media_type="application/json")
 
     async def metadata(self, request: Request) -> Response:
         """Describe the server."""

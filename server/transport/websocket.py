@@ -92,6 +92,8 @@ class _Conversation:
         self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._figures = service.metrics.requests
+        self._route = "/ws" if env is None else "/envs/{env}/ws"
         self.code = _NORMAL
         """With which the socket was closed."""
         self._runs = RunRoutes(service).answers()
@@ -113,12 +115,14 @@ class _Conversation:
                 self.code = message.get("code", _NORMAL)
                 return
             request_id = None
-            try:
-                frame = self._read(message)
-                request_id = _echoed_id(frame)
-                answer = await self._answer(frame)
-            except Exception as error:
-                answer = translate(error).frame()
+            with self._figures.frame(self._route) as notes:
+                try:
+                    frame = self._read(message)
+                    notes.kind = self._kind(frame)
+                    request_id = _echoed_id(frame)
+                    answer = await self._answer(frame)
+                except Exception as error:
+                    answer = translate(error).frame()
             if answer is None:
                 await websocket.close(_NORMAL)
                 return
@@ -136,6 +140,11 @@ class _Conversation:
         if type(frame) is not dict:
             raise BadRequestError('a frame is an object, as in {"type": "state"}')
         return frame
+
+    def _kind(self, frame: Mapping[str, Any]) -> str:
+        """Return the type of a frame as a figure's label: one that is known."""
+        kind = frame.get("type")
+        return kind if isinstance(kind, str) and kind in {*self._answers, "close"} else "other"
 
     async def _answer(self, frame: dict[str, Any]) -> str | None:
         """Return the frame that answers a frame; None if it asks to close."""

@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.operations.logs import Event
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web import static
@@ -93,7 +94,7 @@ class Page:
                 app = await self._build()
                 await self._stack.enter_async_context(app.router.lifespan_context(app))
                 self._app = app
-                _logger.info("page path=%s", PATH)
+                _logger.info(Event("page", path=PATH))
         return self._app
 
     async def warm_up(self) -> None:
