@@ -29,11 +29,11 @@ from ecom_rlve.server.store.errors import StoreUnavailableError
 
 
 @dataclass(frozen=True, slots=True)
-class Leaving:
-    """An episode that is given up."""
+class Ending:
+    """How an episode has ended."""
 
-    row: int
     entry: Entry | None
+    """What a curriculum waits for; None if none does."""
     outcome: Outcome | None
 
 
@@ -69,9 +69,9 @@ class Journal:
         return self._writer.waiting
 
     async def begin(
-        self, new: Stored, assignment: Assignment, replaced: Leaving | None, *, is_on_socket: bool, discloses_acts: bool
+        self, new: Stored, assignment: Assignment, replaced: int | None, *, is_on_socket: bool, discloses_acts: bool
     ) -> tuple[int, str, Begun]:
-        """Write down an episode that begins, and give up the one that it replaces, at once or not at all.
+        """Write down an episode that begins, and give up the one with the row ``replaced``, at once or not at all.
 
         Return its row, its metadata in its run, and how it stands there.
 
@@ -85,7 +85,7 @@ class Journal:
         begin = partial(self._begin, new, assignment, replaced, is_on_socket, discloses_acts)
         return await self._writer.run(begin)
 
-    async def append(self, row: int, line: Line, ending: Leaving | None) -> None:
+    async def append(self, row: int, line: Line, ending: Ending | None) -> None:
         """Write an episode's next action down; ``ending`` where it is the last.
 
         Raises:
@@ -95,7 +95,7 @@ class Journal:
         if ending is None:
             is_written = await self._writer.run(partial(self._append, row, line), is_single=True)
         else:
-            is_written = await self._writer.run(partial(self._append_last, line, ending))
+            is_written = await self._writer.run(partial(self._append_last, row, line, ending))
         if not is_written:
             raise OvertakenError
 
@@ -112,10 +112,10 @@ class Journal:
         """
         await self._writer.run(partial(self._connect, sockets))
 
-    def leave(self, leaving: Leaving) -> None:
-        """Give an episode up at once; raises ``StoreUnavailableError``."""
+    def leave(self, row: int) -> None:
+        """Give an episode up, or forget an ended one, at once; raises ``StoreUnavailableError``."""
         with self._beside.transaction():
-            self._leave(self._reading, self._own_runs, leaving)
+            give_up(self._reading, self._own_runs, row)
 
     def damage(self, stored: Stored, entry: Entry | None) -> None:
         """Note that an episode cannot be played again, through no fault of the policy."""
@@ -153,7 +153,7 @@ class Journal:
         with self._beside.transaction():
             found = self._reading.live_of(run)
             for each in found:
-                give_up(self._reading, self._own_runs, each, bool(self._reading.head(each.row)))
+                give_up(self._reading, self._own_runs, each.row)
         return len(found)
 
     def places(self) -> list[int]:
@@ -183,19 +183,19 @@ class Journal:
         self._database.close()
 
     def _begin(
-        self, new: Stored, assignment: Assignment, replaced: Leaving | None, is_on_socket: bool, discloses_acts: bool
+        self, new: Stored, assignment: Assignment, replaced: int | None, is_on_socket: bool, discloses_acts: bool
     ) -> tuple[int, str, Begun]:
         rows = self._rows
         if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
             raise BegunBeforeError
         namesake = rows.find(new.episode_id)
         if namesake is not None:
-            if namesake.is_live and (replaced is None or replaced.row != namesake.row):
+            if namesake.is_live and (replaced is None or replaced != namesake.row):
                 raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
             if not namesake.is_live:
                 rows.remove(namesake.row)
         if replaced is not None:
-            self._leave(rows, self._runs, replaced)
+            give_up(rows, self._runs, replaced)
         if not is_on_socket and self.is_shared:
             self._require_place(1 + rows.others()[1] + self._sockets)
         begun = self._runs.begin(assignment, new.episode_id, discloses_acts=discloses_acts)
@@ -209,17 +209,13 @@ class Journal:
     def _append(self, row: int, line: Line) -> bool:
         return self._rows.append(row, line, self._now())
 
-    def _append_last(self, line: Line, ending: Leaving) -> bool:
-        if not self._rows.append(ending.row, line, self._now()):
+    def _append_last(self, row: int, line: Line, ending: Ending) -> bool:
+        if not self._rows.append(row, line, self._now()):
             return False
-        self._rows.end(ending.row, time.time())
+        self._rows.end(row, time.time())
         if ending.entry is not None:
             self._runs.end(ending.entry, ending.outcome)
         return True
-
-    def _leave(self, rows: JournalRows, runs: Runs, leaving: Leaving) -> None:
-        if rows.remove(leaving.row) and leaving.entry is not None:
-            runs.end(leaving.entry, leaving.outcome)
 
     def _connect(self, sockets: int) -> None:
         self._require_place(sockets + self._rows.others()[1])

@@ -12,15 +12,16 @@ from ecom_rlve.envs.episode.trace import take
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.run_models import Pins
 from ecom_rlve.server.encoding import digest_of_text
+from ecom_rlve.server.episodes.record import Connection, Record, StoredAnswer
 from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.execution import Execution
 from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of, spoken_of, understood_of
 from ecom_rlve.server.journal.errors import DamagedEpisodeError
-from ecom_rlve.server.journal.journal import Journal, Leaving
+from ecom_rlve.server.journal.journal import Ending, Journal
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.pins import difference, read_pins
 from ecom_rlve.server.runs.runs import Assignment, Begun, outcome_of
-from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
+from ecom_rlve.server.sessions import Sessions
 
 _logger = logging.getLogger(__name__)
 _LOST = "the journal of this episode cannot be played again; reset another"
@@ -80,16 +81,25 @@ class Playing:
                 self._sessions.take_up(record)
             return record
 
+    def require(self, record: Record) -> int:
+        """Return how many actions the journal has of an episode.
+
+        Raises:
+            UnknownEpisodeError: the episode is not there any more.
+        """
+        head = None if record.row is None else self.journal.head(record.row)
+        if head is None:
+            self._sessions.put_out(record)
+            raise UnknownEpisodeError("the episode was deleted, replaced or has expired; reset first")
+        return head
+
     async def catch_up(self, record: Record) -> None:
         """Play what other workers have written since; nothing where nobody has.
 
         Raises:
             UnknownEpisodeError: the episode is not there any more, or cannot be played again.
         """
-        head = None if record.row is None else self.journal.head(record.row)
-        if head is None:
-            self._sessions.put_out(record)
-            raise UnknownEpisodeError("the episode was deleted, replaced or has expired; reset first")
+        head = self.require(record)
         known = len(record.episode.log.steps)
         if head > known and record.row is not None:
             try:
@@ -115,10 +125,6 @@ class Playing:
             raise
         record.episode, record.answers = again.episode, again.answers
         self._settle(record)
-
-    def leaving(self, record: Record) -> Leaving | None:
-        """Return an episode as one that is given up, or that has just ended; None where the journal has none of it."""
-        return None if record.row is None else Leaving(record.row, record.entry, outcome_of(record.episode))
 
     async def begin(
         self,
@@ -147,7 +153,7 @@ class Playing:
         record.row, record.metadata, begun = await self.journal.begin(
             new,
             assignment,
-            None if replaced is None or replaced.episode.done else self.leaving(replaced),
+            None if replaced is None or replaced.episode.done else replaced.row,
             is_on_socket=connection is not None,
             discloses_acts=discloses_acts,
         )
@@ -158,7 +164,8 @@ class Playing:
         if record.row is None:
             return
         line = Line.of(record.episode, request_id, digest, body)
-        await self.journal.append(record.row, line, self.leaving(record) if record.episode.done else None)
+        ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
+        await self.journal.append(record.row, line, ending)
 
     async def _rebuilt(self, stored: Stored) -> Record:
         lines, entry = self.journal.lines(stored.row), entry_of(stored)
@@ -192,9 +199,8 @@ class Playing:
 
     def leave(self, record: Record) -> None:
         """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
-        leaving = self.leaving(record)
-        if leaving is not None:
-            self.journal.leave(leaving)
+        if record.row is not None:
+            self.journal.leave(record.row)
 
     async def tend(self) -> int:
         """Do what each worker does every few seconds; return how many episodes have expired.

@@ -27,7 +27,6 @@ class Overdue(NamedTuple):
     row: int
     used_at: float
     """When its latest action was written, or something else last used it."""
-    steps: int
 
 
 class JournalRows:
@@ -176,8 +175,7 @@ class JournalRows:
     def overdue(self, used_before: float, most: int) -> list[Overdue]:
         """Return live episodes that no socket holds and that seem not to have been used since."""
         rows = self._database.rows(
-            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)), "
-            "(SELECT count(*) FROM actions WHERE episode = played.id) FROM played "
+            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)) FROM played "
             f"WHERE {_ON_NO_SOCKET} AND used_at < ? ORDER BY used_at LIMIT ?",
             (used_before, most),
         )

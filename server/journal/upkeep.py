@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ecom_rlve.server.journal.entries import Stored, entry_of
+from ecom_rlve.server.journal.entries import entry_of
 from ecom_rlve.server.journal.rows import JournalRows
 from ecom_rlve.server.runs.runs import Runs
 
@@ -63,8 +63,7 @@ def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
     expired = 0
     for each in rows.overdue(now - limits.idle_ttl_s, _BATCH):
         if each.used_at < now - limits.idle_ttl_s:
-            if (stored := rows.of_row(each.row)) is not None:
-                give_up(rows, runs, stored, each.steps > 0)
+            give_up(rows, runs, each.row)
             expired += 1
         else:
             # Actions alone do not touch the row: one write for each step is enough.
@@ -72,10 +71,11 @@ def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
     return expired
 
 
-def give_up(rows: JournalRows, runs: Runs, stored: Stored, has_begun: bool) -> None:
-    """Give a live episode up, in the transaction that is open; ``has_begun`` where an action was taken."""
-    rows.remove(stored.row)
-    if (entry := entry_of(stored)) is not None:
+def give_up(rows: JournalRows, runs: Runs, row: int) -> None:
+    """Give a live episode up, or forget an ended one, in the transaction that is open."""
+    stored, has_begun = rows.of_row(row), bool(rows.head(row))
+    rows.remove(row)
+    if stored is not None and stored.is_live and (entry := entry_of(stored)) is not None:
         runs.end(entry, "left" if has_begun else None)
 
 

@@ -22,6 +22,7 @@ import pydantic
 import ecom_rlve
 from ecom_rlve.envs.errors import UnknownEnvironmentError
 from ecom_rlve.models import ErrorCode, ResetRequest
+from ecom_rlve.server.episodes.record import Connection
 from ecom_rlve.server.errors import (
     BadRequestError,
     InvalidJsonError,
@@ -31,7 +32,6 @@ from ecom_rlve.server.errors import (
 )
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, is_error, listed
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection
 from ecom_rlve.server.transport.limits import parse_json
 
 # The codes of JSON-RPC 2.0; those from -32000 down are the server's own.

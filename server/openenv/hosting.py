@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ErrorCode, ResetRequest
 from ecom_rlve.server.app import opened_shop
+from ecom_rlve.server.episodes.record import Connection
 from ecom_rlve.server.errors import NotResetError, translate
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.voices import require_model

@@ -145,7 +145,7 @@ class Routes:
 
     async def delete(self, request: Request) -> Response:
         """Forget an episode and free its place."""
-        await self._service.delete(await self._service.record(request.path_params["episode_id"]))
+        self._service.delete(await self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
 
     async def finish(self, request: Request) -> Response:

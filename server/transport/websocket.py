@@ -18,6 +18,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import FinishRequest, ResetRequest, ResumeRequest
+from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import (
     BadRequestError,
     CapacityError,
@@ -30,7 +31,6 @@ from ecom_rlve.server.errors import (
 from ecom_rlve.server.mcp.rpc import Rpc, tool_reset
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, listed, own_tools
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection, Record
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.transport.run_routes import RunRoutes

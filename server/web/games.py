@@ -17,10 +17,10 @@ from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EnvironmentInfo, ResetRequest, Style
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.openings import SEEDS
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.views.comparing import Revealed
 
 RUN = "web"
@@ -86,7 +86,7 @@ class Games:
         except UnknownEpisodeError:
             return
         if not record.episode.done:
-            await self.service.delete(record)
+            self.service.delete(record)
 
     async def reveal(self, record: Record) -> Revealed | None:
         """Return what is told of an ended episode of the page; None before the end."""
