@@ -48,6 +48,7 @@ from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.store.ledger import forget_live
+from ecom_rlve.server.store.shared import opened_log
 from ecom_rlve.server.voices import speaking
 
 
@@ -63,6 +64,10 @@ class Service:
     ) -> None:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
+        self._log = opened_log(settings.store_url)
+        if self._log is not None and now is time.monotonic:
+            # That of every machine has its own zero.
+            now = self._log.seconds
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
         self.sessions = Sessions(
             *limits,
@@ -330,7 +335,7 @@ class Service:
         pins = pins_of(shop)
         path = settings.store_path
         assert path is not None
-        opened = open_journal(path, pins, now())
+        opened = open_journal(path, pins, now(), self._log)
         self.database = opened.database
         limits = Limits(
             settings.max_sessions,
@@ -344,7 +349,7 @@ class Service:
             return Runs(shop, database, self._openings.deal)
 
         self.runs = runs(opened.database)
-        journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1)
+        journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
         self.metrics.watch_journal(lambda: journal.waiting)
         self.sessions.elsewhere = len(journal.places())
         return Playing(journal, self.sessions, shop, pins, self._execution, self._encoded, self.metrics.episodes.tally)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ecom_rlve.server.operations.logs import LogFormat
+
+RedisUrl = Annotated[str, Field(pattern="^rediss?://")]
 
 
 class Settings(BaseSettings):
@@ -39,9 +42,11 @@ class Settings(BaseSettings):
     cache_dir: Path | None = None
     """Folder where the search index is kept between starts; None = it is built anew at each start."""
 
-    store: Path | Literal["memory"] | None = None
+    store: RedisUrl | Path | Literal["memory"] | None = None
     """File that runs, frontiers, groups and counted episodes are kept in; ``memory`` = they end with the server; None =
-    ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``."""
+    ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``. ``redis://HOST:PORT/NUMBER``:
+    servers on several machines share one; it needs the extra ``redis``, and each machine keeps a copy where that file
+    would be."""
 
     journal: Literal["sqlite", "memory"] | None = None
     """Where episodes and their actions are written down. ``sqlite``: in the store, so that a server that is started
@@ -153,12 +158,20 @@ class Settings(BaseSettings):
     @property
     def store_path(self) -> Path | None:
         """The file of the store; None keeps everything in memory."""
-        if self.store is not None:
+        if self.store is not None and self.store_url is None:
             return None if self.store == "memory" else Path(self.store)
         home = os.environ.get("XDG_STATE_HOME", "")
         # The standard for that variable says that a relative path counts as absent.
         folder = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
-        return folder / "ecom-rlve" / "store.sqlite3"
+        if self.store_url is None:
+            return folder / "ecom-rlve" / "store.sqlite3"
+        name = blake2b(self.store_url.encode(), digest_size=8).hexdigest()
+        return folder / "ecom-rlve" / f"copy-{name}.sqlite3"
+
+    @property
+    def store_url(self) -> str | None:
+        """The address of the store in Redis; None where it is none."""
+        return self.store if isinstance(self.store, str) and self.store != "memory" else None
 
     @property
     def is_journalled(self) -> bool:

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ecom_rlve.run_models import Pins
+from ecom_rlve.server.journal.upkeep import DEAD_AFTER_S
 from ecom_rlve.server.runs.pins import difference, read_pins
+from ecom_rlve.server.store.changes import ChangeLog
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreError
 from ecom_rlve.server.store.ledger import forget_live
@@ -22,11 +24,12 @@ class Opened:
     worker: int
 
 
-def open_journal(path: Path, pins: Pins, now: float) -> Opened:
+def open_journal(path: Path, pins: Pins, now: float, log: ChangeLog | None = None) -> Opened:
     """Open the store at ``path`` for a worker of a server that serves what ``pins`` say, at ``now`` of its clock.
 
     The first worker takes up the episodes that the last server left. Their clock starts anew, however long the server
-    was down and whatever the machine's clock did meanwhile. Those that were played on something else are lost.
+    was down and whatever the machine's clock did meanwhile. Those that were played on something else are lost. With a
+    ``log``, of which ``path`` is a copy, workers on other machines share the store too.
 
     Raises:
         StoreError: another server uses the store and serves something else; else as ``Database``.
@@ -35,7 +38,7 @@ def open_journal(path: Path, pins: Pins, now: float) -> Opened:
 
     def prepare(database: Database, is_first: bool) -> None:
         with database.transaction():
-            if is_first:
+            if is_first and not (database.is_replica and _has_others(database, now)):
                 _take_up(database, pins, now)
             else:
                 _require_same(database, path, pins)
@@ -43,7 +46,7 @@ def open_journal(path: Path, pins: Pins, now: float) -> Opened:
             (stamp,) = database.row("SELECT id FROM stamps WHERE is_current")
             found.append((stamp, worker))
 
-    database = Database(path, is_shared=True, prepare=prepare)
+    database = Database(path, is_shared=True, prepare=prepare, log=log)
     ((stamp, worker),) = found
     return Opened(database, stamp, worker)
 
@@ -60,6 +63,11 @@ def _take_up(database: Database, pins: Pins, now: float) -> None:
     database.row("DELETE FROM workers")
     database.row("UPDATE played SET worker = NULL, used_at = ? WHERE state = 'live'", (now,))
     forget_live(database)
+
+
+def _has_others(database: Database, now: float) -> bool:
+    """Tell whether workers on other machines may live."""
+    return database.row("SELECT 1 FROM workers WHERE seen_at > ?", (now - DEAD_AFTER_S,)) is not None
 
 
 def _require_same(database: Database, path: Path, pins: Pins) -> None:

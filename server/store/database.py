@@ -13,12 +13,15 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
+from ecom_rlve.server.store.changes import ChangeLog, is_change
 from ecom_rlve.server.store.claim import ELSEWHERE, Claim, opening
 from ecom_rlve.server.store.errors import StoreError, StoreUnavailableError
+from ecom_rlve.server.store.replica import DivergedError, Replica, keep_snapshot
 from ecom_rlve.server.store.schema import APPLICATION_ID, TABLES, UPGRADES, VERSION
 
+T = TypeVar("T")
 _BUSY_S = 0.5
 """Seconds to wait for a lock of somebody else: another worker, which needs milliseconds, or a tool that reads the file.
 Where the event loop waits, nothing is served meanwhile."""
@@ -38,17 +41,20 @@ class Database:
         *,
         is_shared: bool = False,
         prepare: Callable[[Database, bool], None] | None = None,
+        log: ChangeLog | None = None,
     ) -> None:
         """Open the file at ``path``, a new one if there is none; None keeps everything in memory.
 
         ``is_shared`` lets others that share open it too. ``prepare`` is called once the file is open, before anybody
-        else can open it, and told whether nobody has; what it raises, this raises.
+        else can open it, and told whether nobody has; what it raises, this raises. With a ``log`` the file is a copy of
+        what that tells: the servers of several machines share the log, and each has a file of its own.
 
         Raises:
             StoreError: another server uses it, it is not ours, newer, damaged, or cannot be written.
         """
         self.path = path
         self._depth = 0
+        self._replica: Replica | None = None
         self._claim: Claim | None = None
         with nullcontext() if path is None else opening(path):
             if path is not None:
@@ -56,6 +62,9 @@ class Database:
             try:
                 is_first = self._claim is None or self._claim.is_first
                 self._connection = _connected(path, is_first=is_first)
+                if log is not None:
+                    self._replica = Replica(self._connection, log, _make_tables)
+                    self._replica.catch_up()
                 if prepare is not None:
                     prepare(self, is_first)
                 if self._claim is not None:
@@ -70,7 +79,13 @@ class Database:
         made = cls.__new__(cls)
         made.path, made._depth, made._claim = other.path, 0, None
         made._connection = _connected(other.path, is_first=False)
+        made._replica = None if other._replica is None else Replica(made._connection, other._replica.log, _make_tables)
         return made
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether other machines share the store."""
+        return self._replica is not None
 
     def rows(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Carry out a statement and return its rows.
@@ -78,17 +93,11 @@ class Database:
         Raises:
             StoreUnavailableError: it failed.
         """
-        try:
-            return self._connection.execute(statement, values).fetchall()
-        except sqlite3.Error as error:
-            raise _unavailable(error) from error
+        return self._carried_out(statement, values, sqlite3.Cursor.fetchall)
 
     def row(self, statement: str, values: Sequence[Any] = ()) -> Any:
         """Return the first row of a statement, None without any; raises as :meth:`rows`."""
-        try:
-            return self._connection.execute(statement, values).fetchone()
-        except sqlite3.Error as error:
-            raise _unavailable(error) from error
+        return self._carried_out(statement, values, sqlite3.Cursor.fetchone)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -100,18 +109,39 @@ class Database:
         if self._depth:
             yield
             return
-        self.row("BEGIN IMMEDIATE")
+        self._begin()
         self._depth += 1
         try:
             yield
-            self.row("COMMIT")
+            if self._replica is not None:
+                self._replica.commit()
+            self._execute("COMMIT")
         except BaseException:
-            # Some failures, such as a full disk, have rolled back already.
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            self._undo()
             raise
         finally:
             self._depth -= 1
+
+    def _begin(self) -> None:
+        self._execute("BEGIN IMMEDIATE")
+        if self._replica is None:
+            return
+        try:
+            self._replica.begin()
+        except DivergedError:
+            self._undo()
+            self._replica.build_anew()
+            self._begin()
+        except BaseException:
+            self._undo()
+            raise
+
+    def _undo(self) -> None:
+        if self._replica is not None:
+            self._replica.give_up()
+        # Some failures, such as a full disk, have rolled back already.
+        if self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
 
     @property
     def is_in_transaction(self) -> bool:
@@ -120,10 +150,7 @@ class Database:
 
     def change(self, statement: str, values: Sequence[Any] = ()) -> int:
         """Carry out a statement and return how many rows it changed; raises as :meth:`rows`."""
-        try:
-            return self._connection.execute(statement, values).rowcount
-        except sqlite3.Error as error:
-            raise _unavailable(error) from error
+        return self._carried_out(statement, values, _changed)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file. May take as long as the disk does, and may run in any thread."""
@@ -133,6 +160,35 @@ class Database:
             with sqlite3.connect(self.path, timeout=_BUSY_S) as other:
                 other.execute("PRAGMA wal_checkpoint(PASSIVE)")
             other.close()
+            if self._replica is not None:
+                keep_snapshot(self.path, self._replica.log)
+        except sqlite3.Error as error:
+            raise _unavailable(error) from error
+
+    def _carried_out(self, statement: str, values: Sequence[Any], fetched: Callable[[sqlite3.Cursor], T]) -> T:
+        replica = self._replica
+        if replica is None:
+            return self._execute(statement, values, fetched)
+        if not self._depth:
+            if is_change(statement):
+                with self.transaction():
+                    return self._carried_out(statement, values, fetched)
+            try:
+                replica.catch_up()
+            except sqlite3.Error as error:
+                raise _unavailable(error) from error
+        found = self._execute(statement, values, fetched)
+        replica.note(statement, values)
+        return found
+
+    def _execute(
+        self,
+        statement: str,
+        values: Sequence[Any] = (),
+        fetched: Callable[[sqlite3.Cursor], T] = sqlite3.Cursor.fetchone,
+    ) -> T:
+        try:
+            return fetched(self._connection.execute(statement, values))
         except sqlite3.Error as error:
             raise _unavailable(error) from error
 
@@ -144,6 +200,8 @@ class Database:
         """
         if self.path is None:
             return
+        if self._replica is not None:
+            self._replica.log.head()
         try:
             # The mode keeps SQLite from making a new file where ours was removed.
             with closing(
@@ -166,6 +224,14 @@ class Database:
 
 def _unavailable(error: sqlite3.Error) -> StoreUnavailableError:
     return StoreUnavailableError(f"the store cannot be used now ({error}); nothing was changed, try again later")
+
+
+def _changed(cursor: sqlite3.Cursor) -> int:
+    return cursor.rowcount
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    _prepare(connection, None, is_first=True)
 
 
 def _connected(path: Path | None, *, is_first: bool) -> sqlite3.Connection:

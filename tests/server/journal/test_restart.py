@@ -18,9 +18,11 @@ ASKING = {"assistant_message": "Hello.", "tool_calls": [{"name": "cart_view", "a
 UNAVAILABLE = (503, "STORE_UNAVAILABLE")
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store.sqlite3"
+@pytest.fixture(params=["sqlite", "redis"])
+def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path | str:
+    """A new store: a file, or a database in Redis, whose copy lies there."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    return tmp_path / "store.sqlite3" if request.param == "sqlite" else str(request.getfixturevalue("redis_url"))
 
 
 def kill(http: Any) -> None:

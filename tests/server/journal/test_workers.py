@@ -21,13 +21,20 @@ ASKING = {"assistant_message": "Hello.", "tool_calls": [{"name": "cart_view", "a
 LONG = {"t_max": 200}
 
 
-@pytest.fixture
-def pair(api: Callable[..., Any], tmp_path: Path) -> Callable[..., tuple[Any, Any]]:
-    """Make two workers with the given settings."""
+@pytest.fixture(params=["sqlite", "redis"])
+def pair(
+    request: pytest.FixtureRequest, api: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[Any, Any]]:
+    """Make two workers with the given settings: on one file, or on two machines that share a database in Redis."""
+    is_file = request.param == "sqlite"
+    store = tmp_path / "store.sqlite3" if is_file else request.getfixturevalue("redis_url")
 
     def made(**settings: Any) -> tuple[Any, Any]:
-        one, other = (api(store=tmp_path / "store.sqlite3", workers=2, **settings) for _ in range(2))
-        return one, other
+        workers = []
+        for number in range(2):
+            monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / f"machine-{number}"))
+            workers.append(api(store=store, workers=2 if is_file else 1, **settings))
+        return workers[0], workers[1]
 
     return made
 
