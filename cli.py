@@ -1,4 +1,4 @@
-"""The command line: ``ecom-rlve serve | demo | play | eval | report | replay | export | board | catalog | simulator``.
+"""The command line: ``ecom-rlve serve | demo | play | eval | report | replay | export | board | catalog | …``.
 
 Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
 comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
@@ -51,6 +51,7 @@ def build_app() -> "typer.Typer":
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
+    from ecom_rlve.commands.journal import journal_app
     from ecom_rlve.commands.judging import add_judging
     from ecom_rlve.commands.playing import play
 
@@ -65,6 +66,7 @@ def build_app() -> "typer.Typer":
     app.command()(play)
     add_judging(app)
     app.add_typer(catalog_app(), name="catalog")
+    app.add_typer(journal_app(), name="journal")
     _add_simulator(app)
     return app
 
