@@ -86,7 +86,8 @@ class Settings(BaseSettings):
     """Put the goal into the result of an ended episode."""
 
     web: bool | None = None
-    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed."""
+    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed, with
+    one worker."""
     reports: Path | None = None
     """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
 
