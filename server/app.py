@@ -37,7 +37,8 @@ from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.web.mount import has_page, mount, page_of
 
-_REAP_EVERY_S = 30.0
+_TEND_EVERY_S, _REAP_EVERY_S = 5.0, 30.0
+"""With a journal workers tell each other that they live; without one there is only something to forget."""
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
 """A collection of young objects starts when so many were made and kept. With templates it takes about two milliseconds.
 Requests to a model leave tasks and tracebacks behind, each of which costs a hundred times as much."""
@@ -100,7 +101,7 @@ def create_app(
         catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
         where = {"host": settings.address, "port": settings.port}
         _logger.info(Event("start", **catalog, **where, version=ecom_rlve.__version__))
-        watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
+        watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
         yield
@@ -145,11 +146,12 @@ async def _answered(_request: Request, error: Exception) -> Response:
     return translate(error).response()
 
 
-async def _reap(service: Service) -> None:
+async def _tend(service: Service) -> None:
     while True:
-        await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
+        every = _TEND_EVERY_S if service.settings.is_journalled else _REAP_EVERY_S
+        await asyncio.sleep(min(every, service.settings.idle_ttl_s))
         try:
-            expired = service.sessions.reap()
+            expired = await service.tend()
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:
@@ -182,7 +184,14 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
 
 
 def serve(settings: Settings, *, shop: Shop | None = None) -> None:
-    """Serve until stopped; ``shop`` as for :func:`create_app`."""
+    """Serve with this process until stopped; ``shop`` as for :func:`create_app`."""
+    app, config = prepared(settings, shop)
+    with contextlib.suppress(KeyboardInterrupt):
+        DrainingServer(config, app.state.service.drain).run()
+
+
+def prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
+    """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
     asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
@@ -191,8 +200,7 @@ def serve(settings: Settings, *, shop: Shop | None = None) -> None:
         _logger.warning(Event("few_open_files", places=settings.max_sessions, asked=asked.max_sessions))
     if is_exposed(settings):
         _logger.warning(Event("open_to_all", host=settings.address, advice="set ECOM_RLVE_TOKEN"))
-    with contextlib.suppress(KeyboardInterrupt):
-        DrainingServer(config, app.state.service.drain).run()
+    return app, config
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -209,7 +217,10 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 
 def main() -> None:
     """Serve with the settings of the process environment."""
-    serve(Settings())
+    # Each worker builds the application of this module, so theirs is imported after it.
+    from ecom_rlve.server.workers.serving import serve_as_asked
+
+    serve_as_asked(Settings())
 
 
 def __getattr__(name: str) -> Any:

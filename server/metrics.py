@@ -253,9 +253,9 @@ class Metrics:
         """Count an action that may have searched the catalog."""
         self._searches.observe(seconds)
 
-    def count_expiry(self) -> None:
-        """Count an episode that nobody used any more."""
-        self._expiries.inc()
+    def count_expiries(self, episodes: int) -> None:
+        """Count episodes that nobody used any more."""
+        self._expiries.inc(episodes)
 
     def watch_breaker(self, is_open: Callable[[], bool]) -> None:
         """Show whether the customer's model is not asked at present, after repeated failures."""

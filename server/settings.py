@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -12,6 +13,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from ecom_rlve.server.admission.tokens import TokenSpec, checked_token
 from ecom_rlve.server.operations.logs import LogFormat
 
+RedisUrl = Annotated[str, Field(pattern="^rediss?://")]
 _LOOPBACK = "127.0.0.1"
 _EVERYWHERE = "0.0.0.0"
 
@@ -49,12 +51,27 @@ class Settings(BaseSettings):
     cache_dir: Path | None = None
     """Folder where the search index is kept between starts; None = it is built anew at each start."""
 
-    store: Path | Literal["memory"] | None = None
+    store: RedisUrl | Path | Literal["memory"] | None = None
     """File that runs, frontiers, groups and counted episodes are kept in; ``memory`` = they end with the server; None =
-    ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``."""
+    ``ecom-rlve/store.sqlite3`` in ``$XDG_STATE_HOME``, or else in ``~/.local/state``. ``redis://HOST:PORT/NUMBER``:
+    servers on several machines share one; it needs the extra ``redis``, and each machine keeps a copy where that file
+    would be."""
+
+    journal: Literal["sqlite", "memory"] | None = None
+    """Where episodes and their actions are written down. ``sqlite``: in the store, so that a server that is started
+    again, and any of its workers, goes on with them. ``memory``: they end with the server. None = as the store."""
+    journal_days: float = Field(default=7.0, gt=0)
+    """Days that ended episodes stay in the journal."""
+    journal_episodes: int = Field(default=100_000, ge=0)
+    """Ended episodes that the journal keeps; if there are more, the oldest are removed."""
+    journal_bytes: int = Field(default=2 << 30, ge=0)
+    """Bytes of ended episodes that the journal keeps, about; likewise."""
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes that serve; more than one need a store in a file on a disk of this machine."""
 
     max_sessions: int = Field(default=1024, ge=1)
-    """Places: one per socket and one per live HTTP episode; fewer where the limit of open files is lower."""
+    """Places of all workers together: one per socket and one per live HTTP episode; fewer where the limit of open files
+    is lower."""
     max_ended_episodes: int = Field(default=2048, ge=0)
     """Number of ended episodes that stay readable; if there are more, the oldest are forgotten."""
     idle_ttl_s: float = Field(default=3600.0, gt=0)
@@ -109,7 +126,8 @@ class Settings(BaseSettings):
     """Put the goal into the result of an ended episode."""
 
     web: bool | None = None
-    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed."""
+    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed, with
+    one worker."""
     reports: Path | None = None
     """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
 
@@ -167,6 +185,12 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _require_what_goes_together(self) -> Self:
+        if self.store == "memory" and self.journal == "sqlite":
+            raise ValueError("journal sqlite stands in the store: set store to a file, or journal to memory")
+        if self.workers > 1 and not self.is_journalled:
+            raise ValueError(
+                "several workers share episodes through the journal: set store to a file, and journal not to memory"
+            )
         if self.cassette_mode != "off" and self.cassette is None:
             raise ValueError(f"cassette_mode {self.cassette_mode} needs a cassette: name its file")
         if self.simulator == "template" and (self.cassette_mode != "off" or self.understanding):
@@ -190,12 +214,25 @@ class Settings(BaseSettings):
     @property
     def store_path(self) -> Path | None:
         """The file of the store; None keeps everything in memory."""
-        if self.store is not None:
+        if self.store is not None and self.store_url is None:
             return None if self.store == "memory" else Path(self.store)
         home = os.environ.get("XDG_STATE_HOME", "")
         # The standard for that variable says that a relative path counts as absent.
         folder = Path(home) if Path(home).is_absolute() else Path.home() / ".local" / "state"
-        return folder / "ecom-rlve" / "store.sqlite3"
+        if self.store_url is None:
+            return folder / "ecom-rlve" / "store.sqlite3"
+        name = blake2b(self.store_url.encode(), digest_size=8).hexdigest()
+        return folder / "ecom-rlve" / f"copy-{name}.sqlite3"
+
+    @property
+    def store_url(self) -> str | None:
+        """The address of the store in Redis; None where it is none."""
+        return self.store if isinstance(self.store, str) and self.store != "memory" else None
+
+    @property
+    def is_journalled(self) -> bool:
+        """Whether episodes are written down."""
+        return self.store != "memory" and self.journal != "memory"
 
     @property
     def is_replayed(self) -> bool:

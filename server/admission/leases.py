@@ -48,13 +48,20 @@ class Leases:
         self.lease_s = lease_s
         self._now = now
         self._beats: dict[str, float] = {}
+        self._unheard: set[str] = set()
 
     def beat(self, client: str) -> None:
         """Note a heartbeat. If there are very many clients, the one that was silent for longest loses its lease."""
         self._beats.pop(client, None)
         self._beats[client] = self._now()
+        self._unheard.add(client)
         if len(self._beats) > _MOST_CLIENTS:
             del self._beats[next(iter(self._beats))]
+
+    def heard(self) -> list[str]:
+        """Return the clients that have sent heartbeats since the last call, in order."""
+        heard, self._unheard = sorted(self._unheard), set()
+        return heard
 
     def is_lost(self, client: str | None) -> bool:
         """Tell whether a client has sent heartbeats and sends none any more."""

@@ -147,7 +147,7 @@ class Routes:
         raw = await read_body(request, self._service.settings.max_body_bytes)
         asked = StepRequest.model_validate(parse_json(raw))
         request_id = chosen_request_id(asked.action, asked.request_id)
-        record = self._service.record(asked.episode_id, _env(request))
+        record = await self._service.record(asked.episode_id, _env(request))
         return _json(await self._service.step(record, asked.action, request_id))
 
     async def state(self, request: Request) -> Response:
@@ -155,31 +155,31 @@ class Routes:
         episode_id = request.query_params.get("episode_id")
         if not episode_id:
             raise BadRequestError("episode_id: say which episode, as in /state?episode_id=…")
-        return _json(await self._service.state(self._service.record(episode_id, _env(request), to_read=True)))
+        return _json(await self._service.state(await self._service.record(episode_id, _env(request), to_read=True)))
 
     async def delete(self, request: Request) -> Response:
         """Forget an episode and free its place."""
-        self._service.sessions.delete(self._service.record(request.path_params["episode_id"]))
+        self._service.delete(await self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
 
     async def finish(self, request: Request) -> Response:
         """End an episode as with its budget spent; the body may be empty."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
         asked = FinishRequest.model_validate(parse_json(raw) if raw.strip() else {})
-        record = self._service.record(request.path_params["episode_id"])
+        record = await self._service.record(request.path_params["episode_id"])
         return _json(await self._service.finish(record, asked.request_id))
 
     async def live(self, request: Request) -> Response:
         """List the live episodes of a run."""
-        return _json(live_episodes(self._service.sessions, _run_id(request)))
+        return _json(live_episodes(self._service, _run_id(request)))
 
     async def delete_run(self, request: Request) -> Response:
         """Forget the live episodes of a run and free their places."""
-        return _json(json.dumps({"deleted": delete_episodes(self._service.sessions, _run_id(request))}))
+        return _json(json.dumps({"deleted": delete_episodes(self._service, _run_id(request))}))
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""
-        record = self._service.record(request.path_params["episode_id"], to_read=True)
+        record = await self._service.record(request.path_params["episode_id"], to_read=True)
         return Response(await self._service.trace(record), media_type="application/x-ndjson")
 
     async def heartbeat(self, _request: Request) -> Response:

@@ -18,9 +18,10 @@ from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.models import FinishRequest, ResetRequest
+from ecom_rlve.models import FinishRequest, ResetRequest, ResumeRequest
 from ecom_rlve.server.admission.errors import AccountFullError, UnauthorizedError
 from ecom_rlve.server.admission.tokens import Scope, require
+from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import (
     BadRequestError,
     CapacityError,
@@ -33,7 +34,6 @@ from ecom_rlve.server.errors import (
 from ecom_rlve.server.mcp.rpc import Rpc, tool_reset
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, listed, own_tools
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection, Record
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.transport.run_routes import RunRoutes
@@ -41,6 +41,8 @@ from ecom_rlve.server.transport.run_routes import RunRoutes
 REFUSAL_WAIT_S = 5.0
 """Seconds that a refused socket stays open, so that clients that write first can read why."""
 # Close codes of the WebSocket protocol.
+_SERVICE_RESTART = 1012
+"""uvicorn closes every socket so when it is stopped: the episodes stay in the journal, and clients take them up."""
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000
@@ -54,19 +56,20 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     try:
         fixed = None if env is None else environment(env).about.id
         session_id = websocket.query_params.get("session_id")
-        connection = service.sessions.by_session_id(session_id) if session_id else service.sessions.connect()
+        connection = service.sessions.by_session_id(session_id) if session_id else await service.connect()
     except Exception as error:
         code = _TRY_AGAIN_LATER if isinstance(error, CapacityError | AccountFullError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
         return
+    conversation = _Conversation(websocket, service, connection, fixed)
     try:
         with service.sessions.using(connection):
-            await _Conversation(websocket, service, connection, fixed).run()
+            await conversation.run()
     except WebSocketDisconnect:
         pass
     finally:
         if not connection.is_kept:
-            service.disconnect(connection)
+            service.disconnect(connection, is_kept=conversation.code == _SERVICE_RESTART)
 
 
 async def _refuse(websocket: WebSocket, frame: str, code: int) -> None:
@@ -96,12 +99,15 @@ class _Conversation:
         """The client sends heartbeats."""
         self._figures = service.metrics.requests
         self._route = "/ws" if env is None else "/envs/{env}/ws"
+        self.code = _NORMAL
+        """With which the socket was closed."""
         self._runs = RunRoutes(service).answers()
         self._answers = {
             "step": self._step,
             "reset": self._reset,
             "finish": self._finish,
             "state": self._state,
+            "resume": self._resume,
             "mcp": self._mcp,
             "heartbeat": self._heartbeat,
             **dict.fromkeys(self._runs, self._of_runs),
@@ -112,6 +118,7 @@ class _Conversation:
         while True:
             message = await self._received()
             if message["type"] == "websocket.disconnect":
+                self.code = message.get("code", _NORMAL)
                 return
             request_id = None
             is_revoked = False
@@ -206,6 +213,10 @@ class _Conversation:
 
     async def _state(self, _frame: dict[str, Any]) -> str:
         return f'{{"type":"state","data":{await self._service.state(self._held())}}}'
+
+    async def _resume(self, frame: dict[str, Any]) -> str:
+        request = ResumeRequest.model_validate(_data(frame) if "data" in frame else {})
+        return f'{{"type":"state","data":{await self._service.resume(request.episode_id, self._connection)}}}'
 
     async def _mcp(self, frame: dict[str, Any]) -> str:
         return json.dumps(
