@@ -139,7 +139,7 @@ def test_a_server_that_died_with_the_lock_is_waited_for(machine: Machine, monkey
     one = machine("1")
     assert one._replica is not None
     monkeypatch.setattr("ecom_rlve.server.store.redis_log._LOCK_MS", 200)
-    one._replica.log.take("the dead one")
+    one._replica.log.take("the dead one", 0)
     add(one, "1")
     assert seen(one) == [(1, 1.0)]
 
