@@ -33,7 +33,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -90,6 +90,9 @@ bench: $(INSTALLED)  ## measure the server
 
 bench-scale: $(INSTALLED)  ## build two million products and measure on them: ten minutes
 	$(BIN)/python -m ecom_rlve.evaluation.bench.scale
+
+soak: $(INSTALLED)  ## a thousand episodes on two workers that are killed, a full disk, a model that hangs: a quarter of an hour
+	$(BIN)/python -m ecom_rlve.evaluation.bench.soak --episodes 1000 --minutes 15 --workers 2
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)

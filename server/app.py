@@ -176,11 +176,17 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
 
 
 def serve(settings: Settings, *, shop: Shop | None = None) -> None:
-    """Serve until stopped; ``shop`` as for :func:`create_app`."""
+    """Serve with this process until stopped; ``shop`` as for :func:`create_app`."""
+    app, config = prepared(settings, shop)
+    with contextlib.suppress(KeyboardInterrupt):
+        DrainingServer(config, app.state.service.drain).run()
+
+
+def prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
+    """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
-    with contextlib.suppress(KeyboardInterrupt):
-        DrainingServer(server_config(app, settings), app.state.service.drain).run()
+    return app, server_config(app, settings)
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -197,7 +203,10 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 
 def main() -> None:
     """Serve with the settings of the process environment."""
-    serve(Settings())
+    # Each worker builds the application of this module, so theirs is imported after it.
+    from ecom_rlve.server.workers.serving import serve_as_asked
+
+    serve_as_asked(Settings())
 
 
 def __getattr__(name: str) -> Any:

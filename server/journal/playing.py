@@ -7,17 +7,16 @@ import logging
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-from ecom_rlve.envs.episode.episode import Episode
-from ecom_rlve.envs.episode.trace import take
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.run_models import Pins
 from ecom_rlve.server.encoding import digest_of_text
 from ecom_rlve.server.episodes.record import Connection, Record, StoredAnswer
 from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.execution import Execution
-from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of, spoken_of, understood_of
+from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of
 from ecom_rlve.server.journal.errors import DamagedEpisodeError
 from ecom_rlve.server.journal.journal import Ending, Journal
+from ecom_rlve.server.journal.replaying import begun, play
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.pins import difference, read_pins
 from ecom_rlve.server.runs.runs import Assignment, Begun, outcome_of
@@ -167,36 +166,6 @@ class Playing:
         ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
         await self.journal.append(record.row, line, ending)
 
-    async def _rebuilt(self, stored: Stored) -> Record:
-        lines, entry = self.journal.lines(stored.row), entry_of(stored)
-        try:
-            record = await self._execution.run(self._again, stored, lines)
-        except Exception as error:
-            # Whatever it is, it is this episode's, and the others go on.
-            _logger.error("journal episode=%d cannot be played again: %s", stored.row, type(error).__name__)
-            self.journal.damage(stored, entry if stored.is_live else None)
-            raise UnknownEpisodeError(_LOST) from error
-        if stored.is_live and not record.episode.done:
-            record.entry = entry
-            record.tally = self._tally(record.env_id, stored.run)
-        return record
-
-    def _again(self, stored: Stored, lines: list[Line]) -> Record:
-        """Return an episode after these actions; raises whatever playing them does, and ``DamagedEpisodeError``."""
-        spec, episode_id, options = stored.spec, stored.episode_id, stored.options.build()
-        record = Record(lambda: Episode(self._shop, spec, episode_id, **options))
-        record.row, record.metadata, record.run_id = stored.row, stored.metadata, stored.run
-        if stored.spoken:
-            record.episode.reword(stored.spoken)
-        if stored.reset_id is not None:
-            record.reset_id = stored.reset_id
-            record.reset_answer = StoredAnswer(stored.reset_digest or b"", self._encoded(record))
-        self._play(record, lines)
-        # One that was live when it was looked up may have ended since.
-        if not stored.is_live and not record.episode.done:
-            raise DamagedEpisodeError("its last actions are missing")
-        return record
-
     def leave(self, record: Record) -> None:
         """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
         if record.row is not None:
@@ -225,19 +194,44 @@ class Playing:
         used = (each for each in held if each.in_flight or each.used_at >= since)
         return {each.row: now if each.in_flight else each.used_at for each in used if each.row is not None}
 
+    async def _rebuilt(self, stored: Stored) -> Record:
+        lines, entry = self.journal.lines(stored.row), entry_of(stored)
+        try:
+            record = await self._execution.run(self._again, stored, lines)
+        except Exception as error:
+            # Whatever it is, it is this episode's, and the others go on.
+            _logger.error("journal episode=%d cannot be played again: %s", stored.row, type(error).__name__)
+            self.journal.damage(stored, entry if stored.is_live else None)
+            raise UnknownEpisodeError(_LOST) from error
+        if stored.is_live and not record.episode.done:
+            record.entry = entry
+            record.tally = self._tally(record.env_id, stored.run)
+        return record
+
+    def _again(self, stored: Stored, lines: list[Line]) -> Record:
+        """Return an episode after these actions; raises whatever playing them does, and ``DamagedEpisodeError``."""
+        record = Record(lambda: begun(self._shop, stored))
+        record.row, record.metadata, record.run_id = stored.row, stored.metadata, stored.run
+        if stored.spoken:
+            record.episode.reword(stored.spoken)
+        if stored.reset_id is not None:
+            record.reset_id = stored.reset_id
+            record.reset_answer = StoredAnswer(stored.reset_digest or b"", self._encoded(record))
+        self._play(record, lines)
+        # One that was live when it was looked up may have ended since.
+        if not stored.is_live and not record.episode.done:
+            raise DamagedEpisodeError("its last actions are missing")
+        return record
+
     def _play(self, record: Record, lines: list[Line]) -> None:
-        for line in lines:
-            told = line.told
-            take(record.episode, line.taken, understood_of(told.get("understood")))
-            if spoken := spoken_of(told.get("spoken")):
-                record.episode.reword(spoken)
-            if "aborted" in told:
-                record.episode.abort(told["aborted"])
+        def answered(line: Line) -> None:
             body = self._encoded(record)
             if digest_of_text(body) != line.answer:
                 raise DamagedEpisodeError(f"action {line.n} is answered in another way than before")
             if line.request_id is not None:
                 record.answers[line.request_id] = StoredAnswer(line.digest or b"", body)
+
+        play(record.episode, lines, answered)
 
     def _settle(self, record: Record) -> None:
         """Leave to the worker that ended an episode what its end is counted for."""

@@ -83,6 +83,11 @@ class JournalRows:
         statement = f"SELECT {_PLAYED} WHERE state = 'ended' AND played.id > ? ORDER BY played.id LIMIT ?"
         return [_told(row) for row in self._database.rows(statement, (after, most))]
 
+    def ended_at(self, row: int) -> float | None:
+        """Return when an episode ended, in seconds since 1970; None where it lives or is gone."""
+        found = self._database.row("SELECT ended_at FROM played WHERE id = ?", (row,))
+        return None if found is None else found[0]
+
     def head(self, row: int) -> int | None:
         """Return how many actions an episode has taken; None where it is not there any more."""
         found = self._database.row(

@@ -82,6 +82,18 @@ class Database:
         made._replica = None if other._replica is None else Replica(made._connection, other._replica.log, _make_tables)
         return made
 
+    @classmethod
+    def to_read(cls, path: Path) -> Self:
+        """Return a connection to the file at ``path`` for a tool that only reads, whether a server uses it or not.
+
+        Raises:
+            StoreError: it is not ours, newer, or damaged.
+        """
+        made = cls.__new__(cls)
+        made.path, made._depth, made._claim, made._replica = path, 0, None, None
+        made._connection = _connected(path, is_first=False)
+        return made
+
     @property
     def is_replica(self) -> bool:
         """Whether other machines share the store."""

@@ -57,7 +57,7 @@ def test_resets_are_refused_and_steps_answered(http: Any) -> None:
 def test_a_drain_waits_for_the_steps_that_run(http: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     episode_id = http.reset(env_id="CART")["observation"]["episode_id"]
     seen = []
-    monkeypatch.setattr(http.service, "_count_if_over", lambda _: seen.append(http.service.drain.running))
+    monkeypatch.setattr(http.service._steps, "_count_if_over", lambda _: seen.append(http.service.drain.running))
     http.step(episode_id, {})
     assert (seen, http.service.drain.running) == ([1], 0)
 
