@@ -454,7 +454,8 @@ def test_an_episode_can_be_named_in_the_address_alone(http: Any) -> None:
     """So that a balancer can send all of an episode's requests to one server."""
     http.reset(env_id="CART", episode_id="a/b")
     path = "/episodes/a%2Fb"
-    for body in ({"action": {}}, {"action": {}, "episode_id": "a/b"}):
+    bodies: list[dict[str, Any]] = [{"action": {}}, {"action": {}, "episode_id": "a/b"}]
+    for body in bodies:
         assert http.call("POST", f"{path}/step", json=body).json()["observation"]["episode_id"] == "a/b"
     told = http.call("GET", f"{path}/state").json()
     assert (told["step_count"], told) == (2, http.state("a/b"))
