@@ -23,6 +23,8 @@ DEPLOY := $(VENV)/deploy
 DEPLOY_INSTALLED := $(DEPLOY)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
+FUZZ := $(VENV)/fuzz
+FUZZ_INSTALLED := $(FUZZ)/.installed
 
 EPISODES ?= 200
 # Processes that run tests. Each opens the shops of its own once: more of them need more memory, half a gigabyte each.
@@ -35,7 +37,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-deploy test-trl test-web test-llm mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-deploy test-trl test-web test-llm test-fuzz audit mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -85,6 +87,12 @@ test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's
 
 test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
+
+test-fuzz: $(INSTALLED) $(FUZZ_INSTALLED)  ## send a server what nobody should, and more than 20,000 requests of its schema: an hour
+	$(BIN)/pytest -q -s -m nightly tests/server/fuzzing
+
+audit: $(INSTALLED)  ## the licences of what is installed
+	$(BIN)/python deploy/audit.py licences
 
 # MODULES names some of the modules, or folders of them: make mutants SAMPLE=6 MODULES="envs/parts client"
 mutants: $(INSTALLED)  ## single faults in the modules that decide, and which of them no test notices: many hours
@@ -191,6 +199,11 @@ $(TRL_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(TRL)
 	$(TRL)/bin/python -m pip install --quiet torch==2.13.0
 	$(TRL)/bin/python -m pip install --quiet --editable '.[dev,trl]'
+	touch $@
+
+$(FUZZ_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet 'schemathesis~=4.32.0'
 	touch $@
 
 # Ruff lays out the signatures of the reference.

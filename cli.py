@@ -80,7 +80,9 @@ def _add_serve(app: "typer.Typer") -> None:
             str | None,
             typer.Option(help="Built catalog folder, or source of products: synthetic[:SIZE[:SEED]], a file."),
         ] = None,
-        host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+        host: Annotated[
+            str | None, typer.Option(help="Address; absent: this machine alone, or all with a token.")
+        ] = None,
         port: Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port; 0: any free one.")] = None,
         cache_dir: Annotated[Path | None, typer.Option(help="Folder that keeps the search index.")] = None,
         workers: Annotated[int | None, typer.Option(min=1, max=64, help="Processes that serve, on one store.")] = None,
@@ -288,6 +290,7 @@ def _grow_bank(given: dict[str, Any], output: Path, tables: list[str] | None, co
 def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.envs.customer.model.errors import VoiceError
     from ecom_rlve.envs.errors import BankError
+    from ecom_rlve.server.admission.errors import TokensError
     from ecom_rlve.server.store.errors import StoreError
     from ecom_rlve.server.workers.serving import serve_as_asked
     from ecom_rlve.server.workers.supervisor import WorkerFailedError
@@ -295,7 +298,7 @@ def _serve(given: dict[str, Any]) -> None:
     settings = _settings(given)
     try:
         serve_as_asked(settings, lambda report: _tell(settings.catalog, report))
-    except (BankError, StoreError, VoiceError, WorkerFailedError) as error:
+    except (BankError, StoreError, TokensError, VoiceError, WorkerFailedError) as error:
         raise CommandFailedError(str(error)) from error
 
 

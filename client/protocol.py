@@ -100,6 +100,11 @@ class Session:
         self.episode_id: str | None = None
         self.done = False
 
+    @property
+    def is_live(self) -> bool:
+        """Whether an episode that began here still goes on."""
+        return self._owned and self.episode_id is not None and not self.done
+
     def reset(self, arguments: Mapping[str, Any]) -> Operation[StepResult]:
         """Start an episode. A live one is ended first, because a client plays one at a time.
 
@@ -145,7 +150,7 @@ class Session:
 
         So too if a reset that named it got no answer, because it may have begun.
         """
-        live = self.episode_id if self._owned and not self.done else None
+        live = self.episode_id if self.is_live else None
         unheard = self._unheard
         if unheard is not None:
             self._pending = None

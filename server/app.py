@@ -20,6 +20,10 @@ import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.admission.gate import add_gate
+from ecom_rlve.server.admission.leases import Named
+from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
+from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.operations.drain import DrainingServer
 from ecom_rlve.server.operations.logs import Event, log_config
@@ -28,7 +32,6 @@ from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.transport.api_page import add_api_page
-from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
@@ -82,9 +85,11 @@ def create_app(
         voice: words the customers instead of the voice that ``settings`` ask for.
 
     Raises:
+        TokensError: the file of tokens cannot be read.
         StoreError: the store cannot be opened.
         PageError: the page is asked for, and the extra that it needs is not installed.
     """
+    tokens = Tokens(settings.token, settings.tokens, settings.tokens_file)
     shop = shop or opened_shop(settings)
     service = Service(settings, shop, now, voice)
     page = page_of(service, shop) if has_page(settings) else None
@@ -94,7 +99,8 @@ def create_app(
         await require_model(settings)
         facts = service.metadata()["catalog"]
         catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
-        _logger.info(Event("start", **catalog, host=settings.host, port=settings.port, version=ecom_rlve.__version__))
+        where = {"host": settings.address, "port": settings.port}
+        _logger.info(Event("start", **catalog, **where, version=ecom_rlve.__version__))
         watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
@@ -129,8 +135,9 @@ def create_app(
     async def environment_socket(websocket: WebSocket, env: str) -> None:
         await serve_socket(websocket, service, env)
 
-    if settings.token is not None:
-        app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    app.add_middleware(Named)
+    hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
+    add_gate(app, tokens, hosts, settings.allowed_origins)
     app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
@@ -155,12 +162,13 @@ async def _tend(service: Service) -> None:
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
-    """Return uvicorn's configuration: pings that a stalled trainer survives, no compression, short log lines.
+    """Return uvicorn's configuration: limits, pings that a stalled trainer survives, no compression, short log lines.
 
     ``changes`` replace single options of uvicorn.
     """
     options: dict[str, Any] = {
-        "host": settings.host,
+        **protocols(settings),
+        "host": settings.address,
         "port": settings.port,
         "ws_ping_interval": settings.ws_ping_interval_s,
         "ws_ping_timeout": settings.ws_ping_timeout_s,
@@ -184,9 +192,15 @@ def serve(settings: Settings, *, shop: Shop | None = None) -> None:
 
 def prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
     """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
+    asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
-    return app, server_config(app, settings)
+    config = server_config(app, settings)
+    if settings.max_sessions < asked.max_sessions:
+        _logger.warning(Event("few_open_files", places=settings.max_sessions, asked=asked.max_sessions))
+    if is_exposed(settings):
+        _logger.warning(Event("open_to_all", host=settings.address, advice="set ECOM_RLVE_TOKEN"))
+    return app, config
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:

@@ -6,7 +6,6 @@
     │   └── EnvironmentConflictError
     ├── UnknownFrameError         a WebSocket frame of no known type
     ├── PayloadTooLargeError
-    ├── UnauthorizedError
     ├── CapacityError             no place is left
     ├── DrainingError             the server is about to stop
     ├── RunsFullError             no room for another run or group is left
@@ -23,9 +22,9 @@
     ├── EpisodeLiveError          a trace was asked for too early
     └── AnswerError               our own answer cannot be sent
 
-Errors of the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is
-not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither
-gets a value.
+Errors of the door, the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error
+that is not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and
+neither gets a value.
 """
 
 from __future__ import annotations
@@ -33,10 +32,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pydantic
@@ -47,6 +44,8 @@ from starlette.responses import Response
 
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
+from ecom_rlve.server.admission import errors as admission
+from ecom_rlve.server.admission.log_filter import places
 from ecom_rlve.server.operations.logs import Event
 from ecom_rlve.server.operations.notes import note_error, noted
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -54,6 +53,7 @@ from ecom_rlve.server.store.errors import StoreUnavailableError
 RETRY_AFTER_S = 5
 _RETRY_ELSEWHERE_S = 1
 """Another server may answer at once; the next one takes a few seconds to start."""
+_UNAVAILABLE = 503
 # Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
@@ -86,10 +86,6 @@ class PayloadTooLargeError(ServerError):
 
     def __init__(self, limit: int) -> None:
         super().__init__(f"at most {limit} bytes are accepted")
-
-
-class UnauthorizedError(ServerError):
-    """The bearer token is missing or wrong."""
 
 
 class CapacityError(ServerError):
@@ -178,7 +174,14 @@ TABLE: Mapping[type[Exception], Row] = {
     EnvironmentConflictError: Row(409, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
     UnknownFrameError: Row(422, ErrorCode.UNKNOWN_TYPE, ErrorCode.UNKNOWN_TYPE),
     PayloadTooLargeError: Row(413, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
-    UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.MalformedHttpError: Row(400, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
+    admission.UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.ForbiddenError: Row(403, _EXECUTION, ErrorCode.FORBIDDEN),
+    admission.RequestTimeoutError: Row(408, _EXECUTION, ErrorCode.REQUEST_TIMEOUT),
+    admission.UrlTooLongError: Row(414, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.HeaderTooLargeError: Row(431, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.TooManyConnectionsError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    admission.AccountFullError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     # Trainers that know no code of ours wait and try again after this one.
     DrainingError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.DRAINING),
@@ -261,10 +264,10 @@ def _fault_of(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError | DrainingError):
+    if row.status == _UNAVAILABLE:
         wait = _RETRY_ELSEWHERE_S if isinstance(error, DrainingError) else RETRY_AFTER_S
         return Fault(row, message, headers={"Retry-After": str(wait)})
-    if isinstance(error, UnauthorizedError):
+    if isinstance(error, admission.UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)
 
@@ -293,7 +296,5 @@ def _summary(errors: list[dict[str, Any]]) -> str:
 def _logged(error: Exception) -> str:
     """Log the kind of ``error`` and its places in the code, but no message: it may hold a value of a goal."""
     fault_id = secrets.token_hex(8)
-    frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])
-    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in frames)
-    _logger.error(Event("internal_error", id=fault_id, type=type(error).__qualname__, at=places, **noted()))
+    _logger.error(Event("internal_error", id=fault_id, type=type(error).__qualname__, at=places(error), **noted()))
     return fault_id

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -23,6 +24,8 @@ from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import Leases
 from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
 from ecom_rlve.server.episodes.beginning import Resets
 from ecom_rlve.server.episodes.record import Connection, Record
@@ -30,6 +33,7 @@ from ecom_rlve.server.episodes.stepping import Steps
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
     EpisodeLiveError,
+    UnknownEpisodeError,
 )
 from ecom_rlve.server.execution import Execution, InPlace, Pooled
 from ecom_rlve.server.journal.journal import Journal
@@ -43,7 +47,7 @@ from ecom_rlve.server.operations.notes import note_episode
 from ecom_rlve.server.operations.readiness import catalog_check, drain_check, missing, model_check, store_check
 from ecom_rlve.server.runs.pins import pins_of
 from ecom_rlve.server.runs.runs import Runs
-from ecom_rlve.server.sessions import Sessions
+from ecom_rlve.server.sessions import UNKNOWN, Sessions, is_own
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -69,11 +73,13 @@ class Service:
             # That of every machine has its own zero.
             now = self._log.seconds
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
+        self.leases = Leases(settings.lease_s, now)
         self.sessions = Sessions(
             *limits,
             now,
             lambda record: self._steps.count_end(record),
             lambda: self.metrics.count_expiries(1),
+            self.leases,
             is_journalled=settings.is_journalled,
         )
         self._shop = shop
@@ -209,8 +215,8 @@ class Service:
             self.sessions.touch(record)
             return trace_of(record.episode).dump()
 
-    async def record(self, episode_id: str, env: str | None = None) -> Record:
-        """Return the episode of this id, of environment ``env`` where the address fixes one.
+    async def record(self, episode_id: str, env: str | None = None, *, to_read: bool = False) -> Record:
+        """Return the episode of this id, of environment ``env`` where the address fixes one; a judge may read others'.
 
         Raises:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
@@ -219,6 +225,8 @@ class Service:
         record = self.sessions.find(episode_id)
         if record is None:
             record = self.sessions.get(episode_id) if self._playing is None else await self._playing.found(episode_id)
+        if not (is_own(record.account) or (to_read and tokens.may(tokens.Scope.JUDGE))):
+            raise UnknownEpisodeError(UNKNOWN)
         if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
@@ -269,7 +277,7 @@ class Service:
             "documentation_url": "/docs",
             "environments": list(environments()),
             "catalog": {
-                "source": self.settings.catalog,
+                "source": _without_folder(self.settings.catalog),
                 "size": self._shop.catalog.size,
                 "fingerprint": self._shop.catalog.fingerprint,
             },
@@ -326,7 +334,7 @@ class Service:
     def _encoded(self, record: Record) -> str:
         """Return the answer that the latest observation is sent in."""
         metadata = record.metadata
-        if self.settings.disclose_acts:
+        if record.discloses:
             metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
         return answer_text(record.episode.log.latest, metadata)
 
@@ -341,6 +349,7 @@ class Service:
         limits = Limits(
             settings.max_sessions,
             settings.idle_ttl_s,
+            settings.lease_s,
             settings.journal_days,
             settings.journal_episodes,
             settings.journal_bytes,
@@ -353,11 +362,19 @@ class Service:
         journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
         self.metrics.watch_journal(lambda: journal.waiting)
         self.sessions.elsewhere = len(journal.places())
-        return Playing(journal, self.sessions, shop, pins, self._execution, self._encoded, self.metrics.episodes.tally)
+        encoded, tally = self._encoded, self.metrics.episodes.tally
+        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, encoded, tally)
 
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
+
+
+def _without_folder(source: str) -> str:
+    """Return the source of a catalog as clients may know it: of a file or folder its name."""
+    kind = "hf:" if source.startswith("hf:") else ""
+    path = Path(source.removeprefix(kind))
+    return kind + path.name if path.is_absolute() or path.exists() else source
 
 
 def schemas() -> dict[str, Any]:

@@ -12,9 +12,13 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.errors import AccountFullError
+from ecom_rlve.server.admission.leases import Leases, client
 from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
 
+UNKNOWN = "no episode has this id: it never existed, expired or was deleted; reset first"
 _NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
 
 
@@ -29,11 +33,13 @@ class Sessions:
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
         on_expired: Callable[[], None] = lambda: None,
+        leases: Leases | None = None,
         *,
         is_journalled: bool = False,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
-        raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more.
+        raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more. ``leases`` know
+        which clients have fallen silent; None = clients send no heartbeats.
         ``is_journalled``: idle episodes are only put out of memory, because the journal, which knows whether another
         worker plays them, says when they expire.
         """
@@ -46,12 +52,14 @@ class Sessions:
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
         self.now = now
+        self._leases = leases or Leases(idle_ttl_s, now)
         self._records: dict[str, Record] = {}
         self._ended: dict[str, Record] = {}
         self._by_reset_id: dict[str, Record] = {}
         self._connections: set[Connection] = set()
         self._by_session_id: dict[str, Connection] = {}
-        self._http_live: set[str] = set()
+        self._http_live: dict[str, str | None] = {}
+        """Whose each is, by its id."""
         self._building: set[str] = set()
 
     @property
@@ -78,7 +86,7 @@ class Sessions:
         """Take a place for a socket, or for a session that is kept without one.
 
         Raises:
-            CapacityError: none is left.
+            CapacityError, AccountFullError: none is left.
         """
         self._require_place()
         connection = Connection(is_kept)
@@ -118,7 +126,7 @@ class Sessions:
         if connection is not None and self._is_idle(connection):
             self.disconnect(connection)
             connection = None
-        if connection is None:
+        if connection is None or not is_own(connection.account):
             raise UnknownSessionError(_NO_SESSION)
         return connection
 
@@ -139,7 +147,7 @@ class Sessions:
         Raises:
             UnknownSessionError: the connection was closed.
             EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
-            CapacityError: no place is left (HTTP only: a socket has its place).
+            CapacityError, AccountFullError: no place is left (HTTP only: a socket has its place).
         """
         self._require_open(connection)
         known = self._find(episode_id)
@@ -148,14 +156,14 @@ class Sessions:
             raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
         if connection is None:
             self._require_place()
-            self._http_live.add(episode_id)
+            self._http_live[episode_id] = tokens.account()
         self._building.add(episode_id)
         try:
             yield
         finally:
             if episode_id in self._building:
                 self._building.discard(episode_id)
-                self._http_live.discard(episode_id)
+                self._http_live.pop(episode_id, None)
 
     def add(self, record: Record, connection: Connection | None) -> None:
         """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id.
@@ -178,24 +186,25 @@ class Sessions:
         if namesake is not None:
             self._ended.pop(record.episode_id, None)
             self._forget_reset_id(namesake)
+        record.account, record.client = tokens.account(), client()
         record.used_at = self.now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
             self._by_reset_id[record.reset_id] = record
 
     def find(self, episode_id: str) -> Record | None:
-        """Return the episode of this id; None where it is not in memory."""
+        """Return the episode of this id, whoever asks; None where it is not in memory."""
         return self._find(episode_id)
 
     def get(self, episode_id: str) -> Record:
-        """Return the episode of this id.
+        """Return the episode of this id, whoever asks.
 
         Raises:
             UnknownEpisodeError: there is none (any more).
         """
         record = self._find(episode_id)
         if record is None:
-            raise UnknownEpisodeError("no episode has this id: it never existed, expired or was deleted; reset first")
+            raise UnknownEpisodeError(UNKNOWN)
         return record
 
     def by_reset_id(self, reset_id: str) -> Record | None:
@@ -211,7 +220,7 @@ class Sessions:
         self._release(connection)
         if record.owner is not None:
             record.owner.record = None
-        self._http_live.discard(record.episode_id)
+        self._http_live.pop(record.episode_id, None)
         record.owner = connection
         connection.record = record
 
@@ -252,7 +261,7 @@ class Sessions:
         if record.episode.done:
             self.ended(record)
         else:
-            self._http_live.add(record.episode_id)
+            self._http_live[record.episode_id] = record.account
             self.elsewhere = max(0, self.elsewhere - 1)
 
     def put_out(self, record: Record) -> None:
@@ -304,11 +313,18 @@ class Sessions:
 
     def _expired(self, record: Record) -> bool:
         idle = record.owner is None and record.in_flight == 0
-        return idle and self.now() - record.used_at > self._idle_ttl_s
+        return idle and self._is_over(record.used_at, None if record.episode.done else record.client)
 
     def _is_idle(self, connection: Connection) -> bool:
         idle = connection.is_kept and connection.users == 0
-        return idle and self.now() - connection.used_at > self._idle_ttl_s
+        return idle and self._is_over(connection.used_at, connection.client)
+
+    def _is_over(self, used_at: float, client: str | None) -> bool:
+        """Tell whether what was last used then is given up, where ``client`` keeps it."""
+        unused = self.now() - used_at
+        if unused > self._idle_ttl_s:
+            return True
+        return unused > self._leases.lease_s and self._leases.is_lost(client)
 
     def _require_open(self, connection: Connection | None) -> None:
         if connection is not None and connection not in self._connections:
@@ -329,7 +345,7 @@ class Sessions:
     def _free_place(self, record: Record) -> None:
         """Free the place of an HTTP episode, unless one of the same id is being built on it."""
         if record.episode_id not in self._building:
-            self._http_live.discard(record.episode_id)
+            self._http_live.pop(record.episode_id, None)
 
     def _forget_reset_id(self, record: Record) -> None:
         if record.reset_id is not None and self._by_reset_id.get(record.reset_id) is record:
@@ -340,3 +356,21 @@ class Sessions:
             self.reap()
         if self.active >= self._max_sessions:
             raise CapacityError(self.active, self._max_sessions)
+        visitor = tokens.visitor()
+        if (
+            visitor is not None
+            and visitor.max_episodes is not None
+            and self._held(visitor.name) >= visitor.max_episodes
+        ):
+            raise AccountFullError(f"all {visitor.max_episodes} places of this token are taken; end an episode first")
+
+    def _held(self, account: str) -> int:
+        """Return how many places an account holds."""
+        held = [connection.account for connection in self._connections]
+        return (held + list(self._http_live.values())).count(account)
+
+
+def is_own(account: str | None) -> bool:
+    """Tell whether what belongs to an account may be used by whoever asks."""
+    asking = tokens.account()
+    return asking is None or account in (None, asking)

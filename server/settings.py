@@ -7,23 +7,32 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AliasChoices, Field, SecretStr, model_validator
+from pydantic import AliasChoices, Field, SecretStr, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from ecom_rlve.server.admission.tokens import TokenSpec, checked_token
 from ecom_rlve.server.operations.logs import LogFormat
 
 RedisUrl = Annotated[str, Field(pattern="^rediss?://")]
+_LOOPBACK = "127.0.0.1"
+_EVERYWHERE = "0.0.0.0"
 
 
 class Settings(BaseSettings):
     """Everything an operator may set; each field is the variable ``ECOM_RLVE_<FIELD>``."""
 
     model_config = SettingsConfigDict(
-        env_prefix="ECOM_RLVE_", env_ignore_empty=True, extra="ignore", populate_by_name=True
+        env_prefix="ECOM_RLVE_",
+        env_ignore_empty=True,
+        extra="ignore",
+        populate_by_name=True,
+        # A value may be a secret.
+        hide_input_in_errors=True,
     )
 
-    host: str = "0.0.0.0"
-    """Address to listen on."""
+    host: str | None = None
+    """Address to listen on; None = this machine alone (``127.0.0.1``), or every address (``0.0.0.0``) where a token is
+    wanted."""
     port: int = Field(default=8000, ge=0, le=65535, validation_alias=AliasChoices("ECOM_RLVE_PORT", "PORT"))
     """TCP port; ``PORT`` is honoured where ``ECOM_RLVE_PORT`` is absent. 0 lets the system choose."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
@@ -61,11 +70,29 @@ class Settings(BaseSettings):
     """Processes that serve; more than one need a store in a file on a disk of this machine."""
 
     max_sessions: int = Field(default=1024, ge=1)
-    """Places of all workers together: one per socket and one per live HTTP episode."""
+    """Places of all workers together: one per socket and one per live HTTP episode; fewer where the limit of open files
+    is lower."""
     max_ended_episodes: int = Field(default=2048, ge=0)
     """Number of ended episodes that stay readable; if there are more, the oldest are forgotten."""
     idle_ttl_s: float = Field(default=3600.0, gt=0)
     """Seconds without use after which an HTTP episode, or an ended one, is forgotten."""
+    lease_s: float = Field(default=300.0, gt=0)
+    """Seconds after the last heartbeat, for clients that send any, until their episodes and sockets are given up."""
+    max_connections_per_address: int | None = Field(default=None, ge=1)
+    """Most connections from one address that are served; None = twice as many as there are places."""
+    trusted_proxies: tuple[str, ...] = ()
+    """Addresses of proxies, or networks such as ``10.0.0.0/8``: any number of connections may come from them, and what
+    they say of a client's address is believed."""
+    header_timeout_s: float = Field(default=10.0, gt=0)
+    """Seconds in which a request's header must have come."""
+    body_timeout_s: float = Field(default=60.0, gt=0)
+    """Seconds in which a request's body, or the rest of a frame, must have come."""
+    write_timeout_s: float = Field(default=60.0, gt=0)
+    """Seconds in which a client must read some of an answer that waits for it."""
+    max_header_bytes: int = Field(default=32_768, ge=1024)
+    """Largest header of a request, with its address; more is answered with 431."""
+    max_url_bytes: int = Field(default=8192, ge=256)
+    """Longest address of a request; a longer one is answered with 414."""
     max_body_bytes: int = Field(default=1 << 20, ge=1024)
     """Largest HTTP body and WebSocket frame that is read; more is answered with ``PAYLOAD_TOO_LARGE``."""
     ws_max_frame_bytes: int = Field(default=16 << 20, ge=1024)
@@ -75,7 +102,20 @@ class Settings(BaseSettings):
     ws_ping_timeout_s: float = Field(default=600.0, gt=0)
     """Seconds without an answer to a ping after which a socket counts as half-open and is closed."""
     token: SecretStr | None = Field(default=None, min_length=1)
-    """Bearer token that every request except for ``/health`` must carry; None = open to all."""
+    """Bearer token with every scope. Where there is any token, each request but ``/health`` and ``/ready`` must carry
+    one; without any the server is open to all who reach it."""
+    tokens: tuple[TokenSpec, ...] = ()
+    """Further tokens with their scopes (docs/security.md)."""
+    tokens_file: Path | None = None
+    """File with such a list, which is read again when it changes."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names of the server that a request may be meant for, beside addresses, ``localhost`` and names without a dot;
+    ``*`` is any name."""
+    space_host: str | None = Field(default=None, validation_alias=AliasChoices("ECOM_RLVE_SPACE_HOST", "SPACE_HOST"))
+    """One more such name; a Hugging Face Space sets it."""
+    allowed_origins: tuple[str, ...] = ()
+    """Origins whose pages a browser may let use the server, such as ``https://lab.example.com``; its own page needs
+    none."""
 
     disclose_to_policy: bool = False
     """Put ``difficulty`` and ``seed`` into observations."""
@@ -86,7 +126,8 @@ class Settings(BaseSettings):
     """Put the goal into the result of an ended episode."""
 
     web: bool | None = None
-    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed."""
+    """Serve the page at ``/web``, which needs the extra ``web``; None = where that is installed, with
+    one worker."""
     reports: Path | None = None
     """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
 
@@ -137,6 +178,11 @@ class Settings(BaseSettings):
     understanding: bool = False
     """Let the model say what a free-text question asks about, if the rules find nothing."""
 
+    @field_validator("token")
+    @classmethod
+    def _is_sendable(cls, token: SecretStr | None) -> SecretStr | None:
+        return None if token is None else checked_token(token)
+
     @model_validator(mode="after")
     def _require_what_goes_together(self) -> Self:
         if self.store == "memory" and self.journal == "sqlite":
@@ -154,6 +200,16 @@ class Settings(BaseSettings):
         if self.simulator == "model" and self.model_url is None and not self.is_replayed:
             raise ValueError("simulator model needs model_url, the address of an OpenAI-compatible server")
         return self
+
+    @property
+    def wants_token(self) -> bool:
+        """Whether requests must carry a token."""
+        return self.token is not None or bool(self.tokens) or self.tokens_file is not None
+
+    @property
+    def address(self) -> str:
+        """The address to listen on."""
+        return self.host or (_EVERYWHERE if self.wants_token else _LOOPBACK)
 
     @property
     def store_path(self) -> Path | None:

@@ -12,6 +12,8 @@ from ecom_rlve.envs.customer.model.errors import VoiceError
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ResetRequest
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import client
 from ecom_rlve.server.encoding import digest_of, metadata_in_run
 from ecom_rlve.server.episodes.record import Connection, Record, StoredAnswer
 from ecom_rlve.server.episodes.stepping import TRIES
@@ -76,14 +78,15 @@ class Resets:
         if request.request_id is None:
             return await self._open(request, env, connection)
         digest = digest_of([env, request.model_dump(exclude={"request_id"})])
-        async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
-            known = await self._with_reset_id(request.request_id)
+        reset_id = _own(request.request_id)
+        async with self._resetting.setdefault(reset_id, asyncio.Lock()):
+            known = await self._with_reset_id(reset_id)
             if known is None:
                 try:
                     return await self._open(request, env, connection, digest)
                 except BegunBeforeError:
                     # By another worker, meanwhile.
-                    known = await self._with_reset_id(request.request_id)
+                    known = await self._with_reset_id(reset_id)
             if known is None or known.reset_answer is None:
                 raise StoreUnavailableError("the episode of this reset is being removed; try again later")
             if known.reset_answer.digest != digest:
@@ -127,7 +130,7 @@ class Resets:
             options = self._options(tuple(request.include))
             record = await self._execution.run(self._built, assignment.spec, episode_id, options)
             if request.request_id is not None:
-                record.reset_id, record.reset_answer = request.request_id, StoredAnswer(digest, "")
+                record.reset_id, record.reset_answer = _own(request.request_id), StoredAnswer(digest, "")
             await self._word_opening(record)
             body = await self._begun(record, assignment, options, connection)
         finally:
@@ -142,7 +145,7 @@ class Resets:
     ) -> str:
         """Begin an episode for its run, and end the one that it replaces, at once or not at all; return the answer."""
         replaced = None if connection is None else connection.record
-        run_id, discloses = assignment.run.name, self._settings.disclose_acts
+        run_id, discloses = assignment.run.name, record.discloses
         if self._playing is None:
             with self._runs.transaction():
                 if replaced is not None:
@@ -153,7 +156,7 @@ class Resets:
         else:
             # What cannot be sent must not be begun.
             self._encoded(record)
-            begun = await self._playing.begin(record, assignment, options, connection, discloses)
+            begun = await self._playing.begin(record, assignment, options, connection)
             body = self._encoded(record)
         if replaced is not None:
             replaced.entry = None
@@ -173,8 +176,22 @@ class Resets:
 
     def _options(self, include: tuple[str, ...]) -> Options:
         settings = self._settings
-        return Options(include, settings.disclose_to_policy, settings.reveal_goal, self._speaking.name)
+        is_judged = tokens.may(tokens.Scope.JUDGE)
+        return Options(
+            include,
+            settings.disclose_to_policy,
+            settings.reveal_goal and is_judged,
+            self._speaking.name,
+            settings.disclose_acts and is_judged,
+        )
 
     def _built(self, spec: EpisodeSpec, episode_id: str, options: Options) -> Record:
         arguments = options.build()
-        return Record(lambda: Episode(self._shop, spec, episode_id, **arguments))
+        record = Record(lambda: Episode(self._shop, spec, episode_id, **arguments))
+        record.discloses, record.account, record.client = options.discloses, tokens.account(), client()
+        return record
+
+
+def _own(request_id: str) -> str:
+    """Return a reset's request id as it is kept: accounts may use the same."""
+    return f"{tokens.account() or ''}/{request_id}"

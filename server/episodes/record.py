@@ -7,6 +7,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import client
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.runs import Entry
 
@@ -23,8 +25,11 @@ class Record:
     """One episode and what the server keeps with it."""
 
     __slots__ = (
+        "account",
         "answers",
         "build",
+        "client",
+        "discloses",
         "entry",
         "env_id",
         "episode",
@@ -51,6 +56,12 @@ class Record:
         self.episode_id = self.episode.id
         self.metadata = metadata.model_dump_json()
         """The answer's ``metadata``, already JSON."""
+        self.account: str | None = None
+        """Whose episode it is; None on a server that is open to all."""
+        self.client: str | None = None
+        """The client that made it, whose heartbeats keep it; None if that did not name itself."""
+        self.discloses = False
+        """Its answers tell what the customer said as acts."""
         self.answers: dict[str, StoredAnswer] = {}
         self.entry: Entry | None = None
         """What its run's curriculum waits for; None if it does not, or has got it."""
@@ -76,11 +87,13 @@ class Record:
 class Connection:
     """One socket, or one JSON-RPC session, which sockets may attach to: one place, at most one episode."""
 
-    __slots__ = ("is_kept", "record", "session_id", "used_at", "users")
+    __slots__ = ("account", "client", "is_kept", "record", "session_id", "used_at", "users")
 
     def __init__(self, is_kept: bool) -> None:
         """``is_kept``: it stays when a socket of it goes, until it is closed or expires."""
         self.record: Record | None = None
+        self.account = tokens.account()
+        self.client = client()
         self.is_kept = is_kept
         self.session_id: str | None = None
         """By which JSON-RPC requests name it; None while none can."""

@@ -76,6 +76,8 @@ class Options:
     disclose: bool
     reveal_goal: bool
     simulator: str
+    discloses: bool
+    """Answers tell what the customer said as acts."""
 
     def build(self) -> dict[str, Any]:
         """Return the arguments with which an episode is built."""
@@ -105,6 +107,10 @@ class Stored:
     metadata: str
     reset_id: str | None
     reset_digest: bytes | None
+    account: str | None
+    """Whose it is; None on a server that is open to all."""
+    client: str | None
+    """The client that made it, whose heartbeats keep it; None if that did not name itself."""
     state: str
     """``live``, ``ended``, or ``damaged``: it cannot be played again."""
 

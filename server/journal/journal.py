@@ -9,12 +9,13 @@ lost or applied twice, whoever plays.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
 from ecom_rlve.envs.curriculum.ledger import Outcome
+from ecom_rlve.server.admission.errors import AccountFullError
 from ecom_rlve.server.encoding import metadata_in_run
 from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError
@@ -81,20 +82,21 @@ class Journal:
         return self._writer.waiting
 
     async def begin(
-        self, new: Stored, assignment: Assignment, replaced: int | None, *, is_on_socket: bool, discloses_acts: bool
+        self, new: Stored, assignment: Assignment, replaced: int | None, *, is_on_socket: bool, most: int | None
     ) -> tuple[int, str, Begun]:
         """Write down an episode that begins, and give up the one with the row ``replaced``, at once or not at all.
 
-        Return its row, its metadata in its run, and how it stands there.
+        Return its row, its metadata in its run, and how it stands there. ``most`` is how many live episodes its account
+        may have.
 
         Raises:
             BegunBeforeError: the same reset has begun it before.
             EpisodeExistsError: a live episode has its id.
-            CapacityError: the workers together have no place left.
+            CapacityError, AccountFullError: the workers together have no place left.
             UnknownRunError, GroupTakenError: see :meth:`Runs.begin`.
             StoreUnavailableError: it cannot be written.
         """
-        begin = partial(self._begin, new, assignment, replaced, is_on_socket, discloses_acts)
+        begin = partial(self._begin, new, assignment, replaced, is_on_socket, most)
         return await self._writer.run(begin)
 
     async def append(self, row: int, line: Line, ending: Ending | None) -> None:
@@ -172,15 +174,16 @@ class Journal:
         """Return the rows of the live episodes that no living socket holds."""
         return self._reading.on_no_socket()
 
-    async def tend(self, used: Mapping[int, float], sockets: int) -> Survey:
+    async def tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
         """Tell the other workers that this one lives; expire, remove what is too old, look around.
 
-        ``used`` says when episodes were last used here, by row, and ``sockets`` how many places sockets take here.
+        ``used`` says when episodes were last used here, by row, ``beats`` which clients have sent heartbeats here, and
+        ``sockets`` how many places sockets take here.
 
         Raises:
             StoreUnavailableError: the store cannot be written.
         """
-        survey = await self._writer.run(partial(self._tend, used, sockets))
+        survey = await self._writer.run(partial(self._tend, used, beats, sockets))
         while await self._writer.run(partial(retain, self._rows, self._limits, time.time())):
             pass
         self.is_shared = self._always_shared or survey.workers > 0
@@ -195,7 +198,7 @@ class Journal:
         self._database.close()
 
     def _begin(
-        self, new: Stored, assignment: Assignment, replaced: int | None, is_on_socket: bool, discloses_acts: bool
+        self, new: Stored, assignment: Assignment, replaced: int | None, is_on_socket: bool, most: int | None
     ) -> tuple[int, str, Begun]:
         rows = self._rows
         if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
@@ -208,9 +211,11 @@ class Journal:
                 rows.remove(namesake.row)
         if replaced is not None:
             give_up(rows, self._runs, replaced)
+        if most is not None and new.account is not None and rows.held(new.account) >= most:
+            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
         if not is_on_socket and self.is_shared:
             self._require_place(1 + rows.others()[1] + self._sockets)
-        begun = self._runs.begin(assignment, new.episode_id, discloses_acts=discloses_acts)
+        begun = self._runs.begin(assignment, new.episode_id, discloses_acts=new.options.discloses)
         metadata = metadata_in_run(new.metadata, new.run, assignment.group_id, begun)
         run_row = None if begun.entry is None else begun.entry.run
         stored = replace(new, metadata=metadata, run_row=run_row)
@@ -239,10 +244,11 @@ class Journal:
         if taken > self._limits.places:
             raise CapacityError(taken - 1, self._limits.places)
 
-    def _tend(self, used: Mapping[int, float], sockets: int) -> Survey:
+    def _tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
         now = self._now()
         self._sockets = sockets
         self._rows.seen(now, sockets)
         self._rows.touch(used)
+        self._rows.keep(beats, now)
         expired = expire(self._rows, self._runs, now, self._limits)
         return look_around(self._rows, expired)

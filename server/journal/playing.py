@@ -9,6 +9,8 @@ from weakref import WeakValueDictionary
 
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.run_models import Pins
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import Leases
 from ecom_rlve.server.encoding import digest_of_text
 from ecom_rlve.server.episodes.record import Connection, Record, StoredAnswer
 from ecom_rlve.server.errors import UnknownEpisodeError
@@ -20,7 +22,7 @@ from ecom_rlve.server.journal.replaying import begun, play
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.pins import difference, read_pins
 from ecom_rlve.server.runs.runs import Assignment, Begun, outcome_of
-from ecom_rlve.server.sessions import Sessions
+from ecom_rlve.server.sessions import UNKNOWN, Sessions
 
 _logger = logging.getLogger(__name__)
 _LOST = "the journal of this episode cannot be played again; reset another"
@@ -33,6 +35,7 @@ class Playing:
         self,
         journal: Journal,
         sessions: Sessions,
+        leases: Leases,
         shop: Shop,
         pins: Pins,
         execution: Execution,
@@ -44,6 +47,7 @@ class Playing:
         """
         self.journal = journal
         self._sessions = sessions
+        self._leases = leases
         self._shop = shop
         self._pins = pins
         self._execution = execution
@@ -60,7 +64,7 @@ class Playing:
         """
         stored = self.journal.find(episode_id)
         if stored is None:
-            raise UnknownEpisodeError("no episode has this id: it never existed, expired or was deleted; reset first")
+            raise UnknownEpisodeError(UNKNOWN)
         if stored.state == "damaged":
             raise UnknownEpisodeError(_LOST)
         if (differs := difference(read_pins(stored.stamp), self._pins)) is not None:
@@ -131,10 +135,9 @@ class Playing:
         assignment: Assignment,
         options: Options,
         connection: Connection | None,
-        discloses_acts: bool,
     ) -> Begun:
         """Write down an episode that begins; raises as :meth:`Journal.begin`."""
-        replaced = None if connection is None else connection.record
+        replaced, visitor = None if connection is None else connection.record, tokens.visitor()
         new = Stored(
             row=0,
             episode_id=record.episode_id,
@@ -147,6 +150,8 @@ class Playing:
             metadata=record.metadata,
             reset_id=record.reset_id,
             reset_digest=None if record.reset_answer is None else record.reset_answer.digest,
+            account=record.account,
+            client=record.client,
             state="live",
         )
         record.row, record.metadata, begun = await self.journal.begin(
@@ -154,7 +159,7 @@ class Playing:
             assignment,
             None if replaced is None or replaced.episode.done else replaced.row,
             is_on_socket=connection is not None,
-            discloses_acts=discloses_acts,
+            most=None if visitor is None else visitor.max_episodes,
         )
         return begun
 
@@ -178,7 +183,7 @@ class Playing:
             StoreUnavailableError: the store cannot be written now.
         """
         held = self._sessions.held()
-        survey = await self.journal.tend(self._used(held), self._sessions.sockets)
+        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets)
         for record in held:
             if record.row not in survey.live and not record.in_flight and not record.episode.done:
                 # Another worker has ended or removed it.
@@ -212,6 +217,7 @@ class Playing:
         """Return an episode after these actions; raises whatever playing them does, and ``DamagedEpisodeError``."""
         record = Record(lambda: begun(self._shop, stored))
         record.row, record.metadata, record.run_id = stored.row, stored.metadata, stored.run
+        record.account, record.client, record.discloses = stored.account, stored.client, stored.options.discloses
         if stored.spoken:
             record.episode.reword(stored.spoken)
         if stored.reset_id is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ecom_rlve.server.journal.entries import Line, Options, Stored, spoken_of
@@ -11,8 +11,8 @@ from ecom_rlve.server.runs.specs import read_spec, spec_text
 from ecom_rlve.server.store.database import Database
 
 _PLAYED = (
-    "played.id, episode_id, text, run, run_row, spec, options, metadata, reset_id, reset_digest, state "
-    "FROM played JOIN stamps ON stamps.id = played.stamp"
+    "played.id, episode_id, text, run, run_row, spec, options, metadata, reset_id, reset_digest, account, client, "
+    "state FROM played JOIN stamps ON stamps.id = played.stamp"
 )
 _LINE = "n, action, request_id, digest, answer, more"
 _LINE_BYTES = 120
@@ -27,6 +27,8 @@ class Overdue(NamedTuple):
     row: int
     used_at: float
     """When its latest action was written, or something else last used it."""
+    is_leased: int
+    """Its client sends heartbeats."""
 
 
 class JournalRows:
@@ -41,10 +43,10 @@ class JournalRows:
     def add(self, stored: Stored, *, is_on_socket: bool, now: float) -> int:
         """Write an episode down that begins; return its row."""
         options = stored.options
-        written = {**options.build(), "spoken": stored.spoken}
+        written = {**options.build(), "discloses": options.discloses, "spoken": stored.spoken}
         (row,) = self._database.row(
             "INSERT INTO played (episode_id, stamp, run, run_row, spec, options, metadata, reset_id, reset_digest, "
-            "worker, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+            "account, client, worker, used_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (
                 stored.episode_id,
                 self._stamp,
@@ -55,6 +57,8 @@ class JournalRows:
                 stored.metadata,
                 stored.reset_id,
                 stored.reset_digest,
+                stored.account,
+                stored.client,
                 self.worker if is_on_socket else None,
                 now,
             ),
@@ -177,12 +181,28 @@ class JournalRows:
         """Return the rows of all live episodes."""
         return {row for (row,) in self._database.rows("SELECT id FROM played WHERE state = 'live'")}
 
-    def overdue(self, used_before: float, most: int) -> list[Overdue]:
-        """Return live episodes that no socket holds and that seem not to have been used since."""
+    def keep(self, clients: Iterable[str], now: float) -> None:
+        """Note that clients have sent heartbeats, which keep their live episodes, and that they send any."""
+        for client in clients:
+            self._database.row(
+                "UPDATE played SET used_at = max(used_at, ?), is_leased = 1 WHERE client = ? AND state = 'live'",
+                (now, client),
+            )
+
+    def held(self, account: str) -> int:
+        """Return how many live episodes an account has."""
+        (live,) = self._database.row("SELECT count(*) FROM played WHERE account = ? AND state = 'live'", (account,))
+        return int(live)
+
+    def overdue(self, used_before: float, leased_before: float, most: int) -> list[Overdue]:
+        """Return live episodes that no socket holds and that seem not to have been used since.
+
+        The second time is for those whose clients send heartbeats.
+        """
         rows = self._database.rows(
-            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)) FROM played "
-            f"WHERE {_ON_NO_SOCKET} AND used_at < ? ORDER BY used_at LIMIT ?",
-            (used_before, most),
+            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)), is_leased "
+            f"FROM played WHERE {_ON_NO_SOCKET} AND used_at < iif(is_leased, ?, ?) ORDER BY used_at LIMIT ?",
+            (leased_before, used_before, most),
         )
         return [Overdue(*row) for row in rows]
 
@@ -203,7 +223,7 @@ def _stored(row: Any) -> Stored | None:
 
 
 def _told(row: Any) -> Stored:
-    number, episode_id, stamp, run, run_row, spec, options, metadata, reset_id, reset_digest, state = row
+    number, episode_id, stamp, run, run_row, spec, options, metadata, *rest = row
     shown = json.loads(options)
     return Stored(
         number,
@@ -212,10 +232,10 @@ def _told(row: Any) -> Stored:
         run,
         run_row,
         read_spec(spec),
-        Options(tuple(shown["include"]), shown["disclose"], shown["reveal_goal"], shown["simulator"]),
+        Options(
+            tuple(shown["include"]), shown["disclose"], shown["reveal_goal"], shown["simulator"], shown["discloses"]
+        ),
         spoken_of(shown["spoken"]),
         metadata,
-        reset_id,
-        reset_digest,
-        state,
+        *rest,
     )

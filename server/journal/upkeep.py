@@ -27,6 +27,8 @@ class Limits:
     """Sockets, and live episodes on none, of all workers together."""
     idle_ttl_s: float
     """Seconds without use after which a live episode on no socket expires."""
+    lease_s: float
+    """The same for those whose clients send heartbeats."""
     days: float
     """Days that ended episodes are kept."""
     episodes: int
@@ -61,8 +63,9 @@ def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
     """Give up the live episodes that nobody has used for too long; return how many."""
     rows.forget_workers(now - DEAD_AFTER_S)
     expired = 0
-    for each in rows.overdue(now - limits.idle_ttl_s, _BATCH):
-        if each.used_at < now - limits.idle_ttl_s:
+    leased_before = now - min(limits.lease_s, limits.idle_ttl_s)
+    for each in rows.overdue(now - limits.idle_ttl_s, leased_before, _BATCH):
+        if each.used_at < (leased_before if each.is_leased else now - limits.idle_ttl_s):
             give_up(rows, runs, each.row)
             expired += 1
         else:

@@ -8,6 +8,8 @@ import re
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from ecom_rlve.server.admission.log_filter import Discreet
+
 LogFormat = Literal["text", "json"]
 _PLAIN = re.compile(r'[^\s"=]+')
 
@@ -60,7 +62,8 @@ def log_config(level: str, form: LogFormat) -> dict[str, Any]:
         "version": 1,
         "disable_existing_loggers": False,
         "formatters": {"text": text, "json": {"()": JsonFormatter}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form}},
+        "filters": {"discreet": {"()": Discreet}},
+        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": form, "filters": ["discreet"]}},
         "loggers": {
             "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
             "uvicorn": {"handlers": ["stderr"], "level": quiet, "propagate": False},

@@ -44,6 +44,8 @@ from ecom_rlve.run_models import (
     Sample,
     SampleRequest,
 )
+from ecom_rlve.server.admission.leases import HEADER, client
+from ecom_rlve.server.admission.tokens import Scope, require
 from ecom_rlve.server.errors import RETRY_AFTER_S, BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
 from ecom_rlve.server.openenv.task_routes import TaskRoutes
@@ -77,7 +79,8 @@ class Routes:
         self._mount(router, "", [])
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
-        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus")
+        _add(router, "POST", "/heartbeat", self.heartbeat, "Keep a client's places", dict[str, float])
+        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus", scope=Scope.JUDGE)
         _add(router, "GET", "/ready", self.ready, "Whether the server can do its work", dict[str, Any])
         path_id = {**_EPISODE_ID, "in": "path"}
         trace = "/episodes/{episode_id:path}/trace"
@@ -91,8 +94,9 @@ class Routes:
         _add(router, "POST", finish, self.finish, what, StepResponse, [path_id], body="FinishRequest")
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
         self._mount_runs(router)
-        _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
-        _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
+        of_run: dict[str, Any] = {"parameters": [_RUN_ID], "scope": Scope.ADMIN}
+        _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], **of_run)
+        _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], **of_run)
         for method, path, handler, what in TaskRoutes(self._service).routes:
             _add(router, method, path, handler, what, parameters=[_ENV] if "{env}" in path else None)
         return router
@@ -115,16 +119,26 @@ class Routes:
         ]
         _add(router, "POST", "/episodes/sample", runs.sample, "Draw episodes of a run", Sample, body="SampleRequest")
         path = "/curriculum/{run_id:path}"
-        _add(router, "GET", f"{path}/export", runs.export, "A run's curriculum as data", RunExport, of_run)
+        _add(
+            router,
+            "GET",
+            f"{path}/export",
+            runs.export,
+            "A run's curriculum as data",
+            RunExport,
+            of_run,
+            scope=Scope.JUDGE,
+        )
         merge = "Merge exported curricula into a run"
-        _add(router, "POST", f"{path}/import", runs.import_, merge, RunState, of_run, body="ImportRequest")
+        changing: dict[str, Any] = {"parameters": of_run, "scope": Scope.ADMIN}
+        _add(router, "POST", f"{path}/import", runs.import_, merge, RunState, body="ImportRequest", **changing)
         fork = "Go on with a run's frontiers as a new run"
-        _add(router, "POST", f"{path}/fork", runs.fork, fork, RunState, of_run, body="ForkRequest")
+        _add(router, "POST", f"{path}/fork", runs.fork, fork, RunState, body="ForkRequest", **changing)
         count = "Count episodes that were played elsewhere"
         _add(router, "POST", f"{path}/report", runs.report, count, ReportAnswer, of_run, body="Report")
         _add(router, "GET", path, runs.read, "A run and its frontiers", RunState, of_run)
-        _add(router, "PUT", path, runs.put, "Set or make a run", RunState, of_run, body="RunSettings")
-        _add(router, "DELETE", path, runs.delete, "Forget a run", None, of_run, 204)
+        _add(router, "PUT", path, runs.put, "Set or make a run", RunState, body="RunSettings", **changing)
+        _add(router, "DELETE", path, runs.delete, "Forget a run", status=204, **changing)
 
     async def reset(self, request: Request) -> Response:
         """Start an episode; the body may be empty."""
@@ -145,7 +159,7 @@ class Routes:
         episode_id = request.path_params.get("episode_id") or request.query_params.get("episode_id")
         if not episode_id:
             raise BadRequestError("episode_id: say which episode, as in /state?episode_id=…")
-        return _json(await self._service.state(await self._service.record(episode_id, _env(request))))
+        return _json(await self._service.state(await self._service.record(episode_id, _env(request), to_read=True)))
 
     async def delete(self, request: Request) -> Response:
         """Forget an episode and free its place."""
@@ -169,8 +183,16 @@ class Routes:
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""
-        record = await self._service.record(request.path_params["episode_id"])
+        record = await self._service.record(request.path_params["episode_id"], to_read=True)
         return Response(await self._service.trace(record), media_type="application/x-ndjson")
+
+    async def heartbeat(self, _request: Request) -> Response:
+        """Keep the places of the client that the header ``Ecom-Client`` names, for as many seconds as are answered."""
+        named = client()
+        if named is None:
+            raise BadRequestError(f"name the client in the header {HEADER}, as in its resets")
+        self._service.leases.beat(named)
+        return _json(json.dumps({"lease_s": self._service.leases.lease_s}))
 
     async def metrics(self, _request: Request) -> Response:
         """Return what an operator watches."""
@@ -270,8 +292,8 @@ def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _answering(handler: Handler) -> Handler:
-    """Wrap a handler so that whatever it raises becomes an error answer.
+def _answering(handler: Handler, scope: Scope) -> Handler:
+    """Wrap a handler so that only visitors of ``scope`` reach it, and whatever it raises becomes an error answer.
 
     An exception handler of the application would not do: starlette raises a fault again once it is answered, the log
     would then hold its message, and a message may hold a value of the goal.
@@ -279,6 +301,7 @@ def _answering(handler: Handler) -> Handler:
 
     async def endpoint(request: Request) -> Response:
         try:
+            require(scope)
             return await handler(request)
         except Exception as error:
             return translate(error).response()
@@ -296,8 +319,9 @@ def _add(
     parameters: list[dict[str, Any]] | None = None,
     status: int = 200,
     body: str | None = None,
+    scope: Scope = Scope.PLAY,
 ) -> None:
-    """Register ``handler`` and declare what it takes and returns; FastAPI only documents it."""
+    """Register ``handler`` for tokens of ``scope`` and declare what it takes and returns; FastAPI only documents it."""
     extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
     if body is not None:
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
@@ -307,7 +331,7 @@ def _add(
         responses[status] = {"model": answer}
     router.add_api_route(
         path,
-        _answering(handler),
+        _answering(handler, scope),
         methods=[method],
         name=handler.__name__,
         summary=summary,

@@ -14,10 +14,13 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.models import FinishRequest, ResetRequest, ResumeRequest
+from ecom_rlve.server.admission.errors import AccountFullError, UnauthorizedError
+from ecom_rlve.server.admission.tokens import Scope, require
 from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import (
     BadRequestError,
@@ -55,7 +58,7 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
         session_id = websocket.query_params.get("session_id")
         connection = service.sessions.by_session_id(session_id) if session_id else await service.connect()
     except Exception as error:
-        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY
+        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError | AccountFullError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
         return
     conversation = _Conversation(websocket, service, connection, fixed)
@@ -92,6 +95,8 @@ class _Conversation:
         self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._is_leased = False
+        """The client sends heartbeats."""
         self._figures = service.metrics.requests
         self._route = "/ws" if env is None else "/envs/{env}/ws"
         self.code = _NORMAL
@@ -104,29 +109,52 @@ class _Conversation:
             "state": self._state,
             "resume": self._resume,
             "mcp": self._mcp,
+            "heartbeat": self._heartbeat,
             **dict.fromkeys(self._runs, self._of_runs),
         }
 
     async def run(self) -> None:
         websocket = self._websocket
         while True:
-            message = await websocket.receive()
+            message = await self._received()
             if message["type"] == "websocket.disconnect":
                 self.code = message.get("code", _NORMAL)
                 return
             request_id = None
+            is_revoked = False
             with self._figures.frame(self._route) as notes:
                 try:
+                    # The token may have been revoked since the last frame.
+                    require(Scope.PLAY)
                     frame = self._read(message)
                     notes.kind = self._kind(frame)
                     request_id = _echoed_id(frame)
                     answer = await self._answer(frame)
                 except Exception as error:
+                    is_revoked = isinstance(error, UnauthorizedError)
                     answer = translate(error).frame()
             if answer is None:
                 await websocket.close(_NORMAL)
                 return
             await websocket.send_text(answer if request_id is None else _with_request_id(answer, request_id))
+            if is_revoked:
+                await websocket.close(_POLICY)
+                return
+
+    async def _received(self) -> Message:
+        """Return the next message; of a client that sends heartbeats and falls silent, that it has gone."""
+        if not self._is_leased:
+            return await self._websocket.receive()
+        try:
+            async with asyncio.timeout(self._service.leases.lease_s):
+                return await self._websocket.receive()
+        except TimeoutError:
+            await self._websocket.close(_POLICY)
+            return {"type": "websocket.disconnect"}
+
+    async def _heartbeat(self, _frame: dict[str, Any]) -> str:
+        self._is_leased = True
+        return json.dumps({"type": "heartbeat", "data": {"lease_s": self._service.leases.lease_s}})
 
     def _read(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a frame holds."""
@@ -155,7 +183,7 @@ class _Conversation:
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
             raise UnknownFrameError(f"type: one of {', '.join(self._answers)}, close is wanted")
-        known += "data" in frame and kind not in ("state", "close")
+        known += "data" in frame and kind not in ("state", "heartbeat", "close")
         if answer is None or len(frame) > known:
             raise BadRequestError(
                 f"{kind}: only 'type', 'request_id' and, except for state and close, 'data' are known"

@@ -37,6 +37,11 @@ def has_page(settings: Settings) -> bool:
     Raises:
         PageError: it should and cannot.
     """
+    if settings.workers > 1:
+        # What a visitor plays is known to one process.
+        if settings.web:
+            raise PageError("the page belongs to one process: serve with one worker, or set ECOM_RLVE_WEB=false")
+        return False
     is_installed = find_spec("gradio") is not None
     if settings.web and not is_installed:
         raise PageError("the page needs the extra: pip install 'ecom-rlve[web]'; or set ECOM_RLVE_WEB=false")

@@ -54,6 +54,6 @@ def _serve_with_workers(settings: Settings, folder: str) -> None:
     path = settings.store_path
     if path is not None:
         require_local(path)
-    config = uvicorn.Config("", host=settings.host, port=settings.port, log_config=None, workers=settings.workers)
+    config = uvicorn.Config("", host=settings.address, port=settings.port, log_config=None, workers=settings.workers)
     with sharing(), config.bind_socket() as listener:
         Supervisor(partial(work, settings, folder, listener), settings.workers, settings.grace_s).run()

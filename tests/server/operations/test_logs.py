@@ -73,7 +73,7 @@ def test_a_fault_of_ours_names_the_episode_by_its_short_form(
     def break_(*_: Any) -> None:
         raise KeyError(SECRET)
 
-    monkeypatch.setattr(http.service, "_apply", break_)
+    monkeypatch.setattr(http.service._steps, "_apply", break_)
     with caplog.at_level(logging.ERROR, "ecom_rlve"):
         assert http.step(SECRET, {}).status_code == 500
     (line,) = [each.getMessage() for each in caplog.records]
