@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import ServerError, UnknownEpisodeError
-from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.choices import choices_of
 from ecom_rlve.server.web.components import QUIET, html, pick_environment, read_seed, told_of
 from ecom_rlve.server.web.games import Games
@@ -54,7 +54,7 @@ class PlayTab:
         if not episode_id:
             return _nothing(welcome())
         try:
-            record = self._games.record(episode_id)
+            record = await self._games.record(episode_id)
         except UnknownEpisodeError:
             return _nothing(note(_LOST, "problem"))
         return [*await self._shown(record), self._desk(record)]

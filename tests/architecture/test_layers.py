@@ -232,7 +232,7 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
     An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
     """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "openenv", "sentence", "trl", "web")
+    extras = ("server", "data", "openenv", "ray", "redis", "sentence", "trl", "web")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}

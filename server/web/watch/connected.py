@@ -25,8 +25,8 @@ from ecom_rlve.evaluation.judging.players.player import AgentUnavailableError
 from ecom_rlve.evaluation.judging.playing import play, reset_of
 from ecom_rlve.evaluation.judging.records import Fault, Usage
 from ecom_rlve.models import Format, StepMetadata
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import PayloadTooLargeError
-from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.games import RUN, Games, drawn
 from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.watch.episodes import Film
@@ -95,7 +95,7 @@ class Connected:
                 async for frame in self._frames(connection, plan, record):
                     yield frame
             finally:
-                self._games.drop(record.episode_id)
+                await self._games.drop(record.episode_id)
         finally:
             self._playing -= 1
 

@@ -14,7 +14,7 @@ from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.evaluation.agent import Action, Agent
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.models import EnvironmentInfo
-from ecom_rlve.server.sessions import Record
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.views.comparing import Revealed
@@ -67,7 +67,7 @@ async def watched(
             await games.step(record.episode_id, action)
         return Played.of_episode(record.episode), await games.reveal(record)
     finally:
-        games.drop(record.episode_id)
+        await games.drop(record.episode_id)
 
 
 def _told(record: Record) -> StepResult:
