@@ -24,10 +24,10 @@ from ecom_rlve.catalog.columns.columns import CODED, COUNTS, NUMBERS, Column, co
 from ecom_rlve.catalog.columns.table import TEXTS, Catalog, check_attributes, texts_of
 from ecom_rlve.catalog.columns.texts import Texts, text_digests
 from ecom_rlve.catalog.errors import StoreError
+from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
 
 IDS, LISTINGS, DROPPED, FAULTS = "digests.ids", "digests.listings", "dropped", "faults"
 ROWS = "digests.rows"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Product
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
 
 
 @dataclass(frozen=True, slots=True)

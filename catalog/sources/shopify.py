@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ecom_rlve.catalog.shop_words.leaf_categories import leaf_of_title
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_title
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
 from ecom_rlve.catalog.sources.files.headers import folded_cells

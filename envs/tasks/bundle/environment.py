@@ -55,7 +55,7 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
     about = About(
         id="BUNDLE",
         title="Bundle planning",
-        version="3",
+        version="4",
         called="my project",
         tool_names=("catalog_search", "catalog_get_product", "ask_user"),
         answer=BundleAnswer,

@@ -59,7 +59,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
     about = About(
         id="CART",
         title="Cart building",
-        version="4",
+        version="5",
         called="my cart",
         tool_names=(
             "catalog_search",
