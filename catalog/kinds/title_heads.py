@@ -214,7 +214,9 @@ def _coordinated(words: Sequence[str], last: Head) -> Head | None:
     """Return the first of two things joined by "and", none where they are a set or of two trades, else ``last``."""
     joint = max((at for at, word in enumerate(words[: last.start]) if word == "and"), default=0)
     first = noun_ending(words, joint) if joint else None
-    if first is None or first.noun.mark or any(not is_plain(words, at) for at in range(joint + 1, last.start)):
+    if first is None or first.noun.mark or words[joint - 1] in word_set("ingredients"):
+        return last
+    if any(not is_plain(words, at) for at in range(joint + 1, last.start)):
         return last
     if first.noun.leaf.family != last.noun.leaf.family:
         # In "tea and coffee mug" both say what the mug is for.
