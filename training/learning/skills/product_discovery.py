@@ -38,7 +38,7 @@ class DiscoveryNotes(ShelfNotes):
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
             *self.sentence_searches(),
             *(
-                question(self, f"ask {topic}", topic, text, f"said:{topic in stated}")
+                question(self, "ask", topic, text, f"{topic}:{topic in stated},{self.asked[topic] > 0}")
                 for topic, text in _QUESTIONS.items()
             ),
         ]
@@ -50,7 +50,7 @@ class DiscoveryNotes(ShelfNotes):
     def _searches(self, thing: str) -> Iterator[Candidate]:
         facts = self.facts()[thing]
         priority = self._priority(thing)
-        query = {"query": words_of(thing, facts), "category": thing, "limit": _PAGE, "in_stock": True}
+        query = {"query": words_of(self.called(thing), facts), "category": thing, "limit": _PAGE, "in_stock": True}
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("search kind", {}),
             ("search all", filters_of(facts)),

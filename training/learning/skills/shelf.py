@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,10 +13,11 @@ from rapidfuzz import fuzz
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.reading.facts import FactReader, Found, hits_in
 from ecom_rlve.evaluation.expert.cards import NUMBER_FILTERS
-from ecom_rlve.models import Observation, ToolResult
+from ecom_rlve.models import DomainCode, Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
 from ecom_rlve.training.learning.notebook import Notebook, use
 from ecom_rlve.training.learning.policy import Candidate
+from ecom_rlve.training.learning.skills.open_words import open_words_in
 
 Card = dict[str, Any]
 WORDS = (
@@ -45,6 +47,25 @@ class Stated(NamedTuple):
     value: Any
 
 
+Filters = frozenset[tuple[str, Any]]
+_NO_FILTERS = ("query", "limit", "offset", "sort")
+
+
+def key_of(args: Mapping[str, Any]) -> Filters:
+    """Return by what a search filters."""
+    return frozenset((name, value) for name, value in args.items() if name not in _NO_FILTERS)
+
+
+@dataclass(slots=True)
+class Search:
+    """What searches with the same filters have shown."""
+
+    total: int = 0
+    """Products that pass."""
+    pages: int = 0
+    seen: set[str] = field(default_factory=set)
+
+
 class ShelfNotes(Notebook):
     """Notes of the cards that tools have shown, and of what was said about things of their kinds."""
 
@@ -53,8 +74,12 @@ class ShelfNotes(Notebook):
         self.visited: dict[str, None] = {}
         self.full: set[str] = set()
         """Ids of products of which everything was shown."""
-        self.totals: dict[str, int] = {}
-        """Products that passed each search, by its words and filters."""
+        self.searches: dict[Filters, Search] = {}
+        """What searches by category have shown, by their filters."""
+        self._sent: dict[str, Any] = {}
+        """Arguments of the call whose result is still to come."""
+        self._refuted: set[tuple[str, str]] = set()
+        """Words that were taken for values of an attribute, which no product has."""
         self._facts: dict[str, list[Stated]] | None = None
         super().__init__(opening)
 
@@ -62,13 +87,30 @@ class ShelfNotes(Notebook):
         self._facts = None
         super().read(seen)
 
+    def note(self, chosen: Candidate) -> None:
+        super().note(chosen)
+        self._sent = next((each["args"] for each in chosen.action.get("tool_calls", ())), {})
+
     def take(self, result: ToolResult) -> None:
         fields = result.result or {}
+        if result.name == "catalog_search":
+            self._take_search(result)
         if result.name in ("catalog_search", "user_get_visit_history"):
             for card in fields.get("results", ()):
                 self.cards[card["product_id"]] = {**self.cards.get(card["product_id"], {}), **card}
             if result.name == "user_get_visit_history":
                 self.visited |= dict.fromkeys(card["product_id"] for card in fields.get("results", ()))
+
+    def _take_search(self, result: ToolResult) -> None:
+        filters = key_of(self._sent)
+        if result.code == DomainCode.UNKNOWN_FILTER_VALUE:
+            said = {(name, value) for name, value in filters if isinstance(value, str)}
+            self._refuted |= {(name, value) for name, value in said if repr(value) in (result.error or "")}
+        elif result.result is not None:
+            search = self.searches.setdefault(filters, Search())
+            search.total = result.result["total"]
+            search.pages += 1
+            search.seen |= {card["product_id"] for card in result.result["results"]}
 
     def things(self) -> list[str]:
         """Return the categories that the customer speaks of, in the order of their first mention."""
@@ -88,7 +130,8 @@ class ShelfNotes(Notebook):
         vocabulary = self._vocabulary()
         for message, mentions in zip(self.said, by_message, strict=True):
             found = _facts_in(message, nouns, vocabulary)
-            for fact in (*found, *_brands_in(message, found, vocabulary)):
+            unproved = self._unproved(message, found, nouns)
+            for fact in (*unproved, *found, *_brands_in(message, (*found, *unproved), vocabulary)):
                 about = _about(fact, mentions) or next(iter(things), "")
                 if about:
                     known = things[about]
@@ -96,11 +139,26 @@ class ShelfNotes(Notebook):
                     known[fact.kind] = Stated(fact.kind, fact.op, fact.value)
         return {name: list(known.values()) for name, known in things.items()}
 
+    def _unproved(self, message: str, known: Iterable[Found], nouns: tuple[str, ...]) -> list[Found]:
+        """Return what a message says in words that no card has shown yet."""
+        return [
+            each
+            for each in open_words_in(message, WORDS, _LABEL_PAIRS)
+            if (each.kind, each.value) not in self._refuted
+            and each.value.casefold() not in nouns
+            and not any(each.start < other.end and other.start < each.end for other in known)
+        ]
+
     def _vocabulary(self) -> frozenset[tuple[str, str]]:
         """Return the words that cards have shown, each with its attribute."""
         return frozenset(
             (name, card[name]) for card in self.cards.values() for name in WORDS if isinstance(card.get(name), str)
         )
+
+    def called(self, thing: str) -> str:
+        """Return what one of a category is called, by the customer if they have said it."""
+        said = [form for form in sorted(forms_of(thing), key=len) if form in self.text.casefold()]
+        return said[0] if said else singular(thing)
 
     def of(self, thing: str) -> list[Card]:
         """Return the cards of a category, in the order in which they were shown."""
@@ -226,9 +284,9 @@ def _bounds(name: str, op: str, value: Any) -> Mapping[str, float]:
     return {} if end is None else {filter_name: int(end) if name == "ship_days" else end}
 
 
-def words_of(thing: str, facts: Iterable[Stated]) -> str:
-    """Return a thing and what was stated about it as words to search for."""
-    return " ".join([singular(thing), *(str(value) for _, op, value in facts if op == "eq" and isinstance(value, str))])
+def words_of(called: str, facts: Iterable[Stated]) -> str:
+    """Return what a thing is called and what was stated about it as words to search for."""
+    return " ".join([called, *(str(value) for _, op, value in facts if op == "eq" and isinstance(value, str))])
 
 
 _COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
