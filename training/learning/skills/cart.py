@@ -31,6 +31,11 @@ _NEAR = 48
 """Letters between a number and a thing up to which it counts as how many are wanted."""
 _MOST_ASKED = 3
 """Facts that the customer tells in one reply (SPEC §7)."""
+_QUESTIONS = {
+    "quantity": "How many of the {} do you want?",
+    "variant": "Which variant of the {} do you want?",
+    "brand": "Which brand should the {} be?",
+}
 _LEAVE_OUT = re.compile(r"\b(leave|left|leaving|drop|skip|omit|strike|elsewhere|without|forget|farewell|adieu)\b")
 
 
@@ -109,7 +114,11 @@ class CartNotes(ShelfNotes):
         replaced_by = self._replaced.get(thing, "")
         ranked = sorted((self._ranked(card, facts, replaced_by) for card in self.of(thing)), key=lambda each: each.order)
         quantity, variant = self._quantity(thing), self._variant_said(thing, attribute)
-        stated = {"quantity": quantity > 0, "variant": bool(variant)}
+        stated = {
+            "quantity": quantity > 0,
+            "variant": bool(variant),
+            "brand": any(fact.attribute == "brand" for fact in facts),
+        }
         return Wanted(
             thing=thing,
             called=self.called(thing),
@@ -142,21 +151,18 @@ class CartNotes(ShelfNotes):
         return str(self.cards.get(line["product_id"], {}).get("category", ""))
 
     def _questions(self) -> Iterator[Candidate]:
-        yield question(self, "ask", "anything", "Is there anything else that I should know?")
         if self.lines:
             yield question(self, "ask right", "right", "Is everything in the cart right?", *self._cart_features())
         lacking = [(item, name) for item in self.wanted() if not item.is_dropped for name in item.lacks][:_MOST_ASKED]
         if lacking:
-            texts = {"quantity": "How many of the {} do you want?", "variant": "Which variant of the {} do you want?"}
-            text = " ".join(texts[name].format(item.called) for item, name in lacking)
+            text = " ".join(_QUESTIONS[name].format(item.called) for item, name in lacking)
             asks = tuple(f"{name} {item.thing}" for item, name in lacking)
-            yield Candidate("ask details", say(text), (f"number:{len(lacking)}", *self._cart_features()), asks)
+            names = ",".join(sorted({name for _, name in lacking}))
+            own = (f"number:{len(lacking)}", f"names:{names}", *self._cart_features())
+            yield Candidate("ask details", say(text), own, asks)
         for item in self.wanted():
-            about = {"like": f"What should the {item.called} be like?"}
-            if all(fact.attribute != "brand" for fact in item.facts):
-                about["brand"] = f"Which brand should the {item.called} be?"
-            for topic, text in about.items():
-                yield question(self, f"ask {topic}", f"{topic} {item.thing}", text, *item.features())
+            text = f"What should the {item.called} be like?"
+            yield question(self, "ask like", f"like {item.thing}", text, *item.features())
 
     def _searches(self, item: Wanted) -> Iterator[Candidate]:
         words, filters = words_of(item.called, item.facts), filters_of(item.facts)
@@ -183,7 +189,8 @@ class CartNotes(ShelfNotes):
             is_gone = how == "sold out" or not each.card.get("in_stock", True)
             if is_gone:
                 again = how_many(self.asked[f"gone {item.thing}"], 2)
-                text = f"The {item.called} is sold out: {each.card['title']}. What should I take instead?"
+                named = f"{each.card['title']} ({each.id})" + (f" in {item.variant}" if how == "sold out" else "")
+                text = f"{named} is sold out. What should I take instead?"
                 yield Candidate("report", say(text), (f"again:{again}", *own), (f"gone {item.thing}",))
             elif not self._is_in_cart(each.id, chosen):
                 # Adding it again would add to its number, which is what setting the quantity is for.
@@ -281,6 +288,7 @@ class CartNotes(ShelfNotes):
             f"missing:{how_many(missing)},{bool(self.lines)}",
             f"things:{how_many(len(wanted))},{bool(self.visited)}",
             f"lacking:{how_many(lacks)},{how_many(missing)}",
+            *(f"lacking {name}:{how_many(sum(name in item.lacks for item in wanted), 2)}" for name in _QUESTIONS),
             f"wrong:{how_many(wrong, 2)}",
             f"extra:{how_many(max(0, len(self.lines) - len(wanted)), 2)}",
         )

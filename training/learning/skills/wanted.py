@@ -47,7 +47,7 @@ class Wanted:
     line: dict[str, Any] | None
     """The line of the cart that holds one of its kind."""
     lacks: tuple[str, ...]
-    """Which of quantity and variant were neither said nor asked."""
+    """Which of quantity, variant and brand were neither said nor asked."""
     is_dropped: bool
     """The customer would rather leave it out."""
     replaced_by: str
@@ -74,7 +74,7 @@ class Wanted:
         return (
             f"open:{is_open},{self.is_dropped}",
             f"facts:{how_many(len(self.facts), 4)},{is_open}",
-            f"lacks:{len(self.lacks)},{is_open}",
+            f"lacks:{','.join(self.lacks)},{is_open}",
             f"clear:{self.clarity()},{is_open}",
             f"looked:{self.looked()},{is_open}",
             f"both:{self.clarity()},{self.looked()}",
