@@ -12,7 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ecom_rlve.evaluation.local_server import local_server
 from ecom_rlve.training.learning.arena import TAU_NUM
-from ecom_rlve.training.learning.experiments import EPISODES, chance, controls, proof, run_all
+from ecom_rlve.training.learning.experiments import EPISODES, chance, controls, proof
+from ecom_rlve.training.learning.kept import Kept
 from ecom_rlve.training.learning.page import page, plots
 
 
@@ -26,6 +27,9 @@ def main(
     workers: Annotated[int, typer.Option(min=1, help="Processes that train and judge.")] = 2,
     server: Annotated[bool, typer.Option(help="Train the proof on a server over HTTP; else in process.")] = True,
     with_controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Run the controls.")] = True,
+    kept: Annotated[Path, typer.Option(help="Where finished runs are kept, so that they are not run again.")] = Path(
+        "build/learning"
+    ),
     folder: Annotated[Path, typer.Option(help="Where the page and its plots are written.")] = Path("docs"),
 ) -> None:
     """Show that a small policy learns, and write learning.md with its plots."""
@@ -39,7 +43,7 @@ def main(
         url = stack.enter_context(local_server()) if server else None
         jobs = proof(chosen, seeds, judged, url, scale) + (controls(seeds, judged, scale) if with_controls else [])
         progress = stack.enter_context(Progress(*columns, console=Console(stderr=True)))
-        found = list(progress.track(run_all(jobs, workers), total=len(jobs), description="runs"))
+        found = list(progress.track(Kept(kept).outcomes(jobs, workers), total=len(jobs), description="runs"))
     text = page(found, chance(judged), judged, TAU_NUM)
     (folder / "learning.md").write_text(text, encoding="utf-8")
     for name, plot in plots(found).items():
