@@ -18,8 +18,8 @@ GROUP = 8
 """Episodes of a group (G)."""
 CLIP_LOW, CLIP_HIGH = 0.2, 0.28
 _WORDS = 0.1
-"""Step size of the words of the first message, as a share of that of what was read. They are many, and Adam moves each of
-them as far as any other weight: in full steps they outweigh everything else, and the first lucky habit stays."""
+"""Step size of the words of the first message, as a share of that of what was read. They are many, and Adam moves each
+of them as far as any other weight: in full steps they outweigh everything else, and the first lucky habit stays."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 A decision offers candidates; each is described by features. The policy holds one weight per hashed feature, a
 candidate's logit is the sum of the weights of its features less the logarithm of the number of candidates of its skill,
-and the policy draws from the softmax over the candidates. So a policy that knows nothing draws a skill first: otherwise it
-would ask all the time where there are many questions, and hardly ever come to an answer.
+and the policy draws from the softmax over the candidates. So a policy that knows nothing draws a skill first: otherwise
+it would ask all the time where there are many questions, and hardly ever come to an answer.
 """
 
 from __future__ import annotations

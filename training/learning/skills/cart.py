@@ -7,28 +7,17 @@ from collections.abc import Iterator
 from typing import Any
 
 from ecom_rlve.models import DomainCode, Observation, ToolResult
-from ecom_rlve.training.learning.matching import Mention, likeness, mentions_in
+from ecom_rlve.training.learning.matching import likeness
 from ecom_rlve.training.learning.notebook import how_many, question, say, submit, use
 from ecom_rlve.training.learning.policy import Candidate
-from ecom_rlve.training.learning.skills.shelf import (
-    Card,
-    Fit,
-    ShelfNotes,
-    Stated,
-    counts_in,
-    filters_of,
-    fit_of,
-    key_of,
-    words_of,
-)
+from ecom_rlve.training.learning.skills.cards import Card, Fit, Stated, filters_of, fit_of, quantity_said, words_of
+from ecom_rlve.training.learning.skills.shelf import ShelfNotes, key_of
 from ecom_rlve.training.learning.skills.wanted import Ranked, Variant, Wanted
 
 _SHOWN = 3
 """Cards of each item that are offered, those that agree best first."""
 _PAGE = 10
 _MOST_PAGES = 3
-_NEAR = 48
-"""Letters between a number and a thing up to which it counts as how many are wanted."""
 _MOST_ASKED = 3
 """Facts that the customer tells in one reply (SPEC §7)."""
 _QUESTIONS = {
@@ -112,8 +101,10 @@ class CartNotes(ShelfNotes):
         attribute = self._variant_attribute(thing)
         facts = [fact for fact in self.facts()[thing] if fact.attribute != attribute]
         replaced_by = self._replaced.get(thing, "")
-        ranked = sorted((self._ranked(card, facts, replaced_by) for card in self.of(thing)), key=lambda each: each.order)
-        quantity, variant = self._quantity(thing), self._variant_said(thing, attribute)
+        ranked = sorted(
+            (self._ranked(card, facts, replaced_by) for card in self.of(thing)), key=lambda each: each.order
+        )
+        quantity, variant = quantity_said(self.said, tuple(self.things()), thing), self._variant_said(thing, attribute)
         stated = {
             "quantity": quantity > 0,
             "variant": bool(variant),
@@ -252,17 +243,6 @@ class CartNotes(ShelfNotes):
             return None, "not listed"
         return said[0]["variant_id"], "said" if said[0].get("in_stock", True) else "sold out"
 
-    def _quantity(self, thing: str) -> int:
-        """Return how many of a thing were said to be wanted last; 0 where nothing was said."""
-        found = 0
-        for message in self.said:
-            counts = counts_in(message)
-            for mention in mentions_in(message, tuple(self.things())):
-                near = [n for n, at in counts if 0 <= mention.start - at <= _NEAR and not _parted(message, at, mention)]
-                if mention.name == thing and near:
-                    found = near[-1]
-        return found
-
     def _card_features(self, item: Wanted, each: Ranked) -> tuple[str, ...]:
         fit: Fit = each.fit
         is_best = each.order == item.ranked[0].order
@@ -309,9 +289,6 @@ def _shown(shown: dict[str, Any], attribute: str) -> str:
 
 def _is_alike(shown: str, said: Any) -> bool:
     """Tell whether a value that was said is the one that is shown; what is shown has a unit where it is a number."""
-    return shown.partition(" ")[0] == f"{said:g}" if isinstance(said, float) else shown.casefold() == str(said).casefold()
-
-
-def _parted(message: str, start: int, mention: Mention) -> bool:
-    """Tell whether a sentence ends between a number and what may be counted by it."""
-    return ". " in message[start : mention.start]
+    return (
+        shown.partition(" ")[0] == f"{said:g}" if isinstance(said, float) else shown.casefold() == str(said).casefold()
+    )

@@ -12,10 +12,10 @@ _NAMES = ("brand", "model")
 """Kinds whose values are names, which are written with capitals."""
 _BARE = ("color", "brand")
 """Kinds of which frames say no more than "in {value}" or "from {value}": what ends such a phrase may be anything."""
-_LEADING = frozenset("the a an is that which are as of name named known called type and with in so or".split())
+_LEADING = frozenset("the a an is that which are as name named known called".split())
 _ENDING = frozenset(
-    "the a an is that which are as of for from in on at by to and or with where whose when while i i'd i'm my me we our "
-    "you your it be please before goes looks to if but not".split()
+    "the a an is that which are as of for from in on at by to and or with where whose when while i i'd i'm my me we "
+    "our you your it be please before goes looks if but not".split()
 )
 _POINTING = frozenset("this these those there here it one any".split())
 _MOST_WORDS = 3
@@ -26,7 +26,8 @@ _TOKEN = re.compile(r"\S+")
 def open_words_in(text: str, kinds: tuple[str, ...], labels: tuple[tuple[str, str], ...]) -> tuple[Found, ...]:
     """Return the words that frames of a text name as values, in their order.
 
-    Of phrases that overlap, only the one counts of which most is told. Nothing says that such a word is a value of its kind: a search that filters by it will.
+    Of phrases that overlap, only the one counts of which most is told. Nothing says that such a word is a value of its
+    kind: a search that filters by it will.
     """
     found: list[Found] = []
     # Words on both sides of a value tell where it ends, so such phrases go first.

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ecom_rlve.training.learning.matching import singular
+from ecom_rlve.training.learning.matching import money_in, singular
 from ecom_rlve.training.learning.notebook import how_many, question, submit, use
 from ecom_rlve.training.learning.policy import Candidate
-from ecom_rlve.training.learning.skills.shelf import PRIORITIES, Card, ShelfNotes, Stated, filters_of, fit_of, words_of
+from ecom_rlve.training.learning.skills.cards import Card, Stated, filters_of, fit_of, words_of
+from ecom_rlve.training.learning.skills.shelf import PRIORITIES, ShelfNotes
 
 _PAGE = 10
 _MOST = 10
@@ -30,6 +31,15 @@ _QUESTIONS = {
 
 class DiscoveryNotes(ShelfNotes):
     """Notes of one PD episode."""
+
+    def facts(self) -> dict[str, list[Stated]]:
+        """Return what was said about each thing; an amount of which no frame says what it is bounds the price."""
+        found = super().facts()
+        amounts = money_in(self.text)
+        for facts in list(found.values())[:1] if amounts else []:
+            if all(fact.attribute != "price" for fact in facts):
+                facts.append(Stated("price", "at_most", float(amounts[-1])))
+        return found
 
     def offers(self) -> list[Candidate]:
         things = self.things()[:1]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz import fuzz
 
@@ -17,34 +17,20 @@ from ecom_rlve.models import DomainCode, Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
 from ecom_rlve.training.learning.notebook import Notebook, use
 from ecom_rlve.training.learning.policy import Candidate
+from ecom_rlve.training.learning.skills.cards import WORDS, Card, Stated
 from ecom_rlve.training.learning.skills.open_words import open_words_in
 
-Card = dict[str, Any]
-WORDS = (
-    "brand", "color", "size", "material", "style", "pattern", "connector_type", "item_form", "finish_type",
-    "skin_type", "age_range", "scent", "flavor", "model",
-)  # fmt: skip
-"""Attributes whose values are words."""
 PRIORITIES = {"price": "price", "rating": "rating", "delivery time": "ship_days", "brand": "brand"}
 """What may matter most, and the attribute that it is about."""
 KINDS = ("price", "priority", *NUMBER_FILTERS, *WORDS)
 _LABELS = {"priority": "top priority"}
-_CENTS = 100
 _LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
 _WORD = re.compile(r"[\w'&-]+")
-_MOST_SENTENCES = 5
+_MOST_SENTENCES = 7
 _PAGE = 10
 _QUOTED = 88.0
 """From this likeness on a title counts as named."""
-
-
-class Stated(NamedTuple):
-    """What was stated about a thing."""
-
-    attribute: str
-    op: str
-    value: Any
 
 
 Filters = frozenset[tuple[str, Any]]
@@ -165,10 +151,12 @@ class ShelfNotes(Notebook):
         return [card for card in self.cards.values() if card["category"] == thing]
 
     def sentence_searches(self) -> Iterator[Candidate]:
-        """Yield searches with what the first message states: all of it, and sentence by sentence."""
+        """Yield searches with what the first message states: all of it, and each sentence with and without its facts."""
         telling = [each for each in _SENTENCE.split(self.first) if hits_in(each, _LABEL_PAIRS)]
         known = tuple(self.things())
         queries = {" ".join(telling): "stated"}
+        for each in telling:
+            queries.setdefault(_without_facts(each), f"rest,{bool(mentions_in(each, known))}")
         for each in telling:
             queries.setdefault(each, f"sentence,{bool(mentions_in(each, known))}")
         for query, kind in list(queries.items())[:_MOST_SENTENCES]:
@@ -189,6 +177,15 @@ class ShelfNotes(Notebook):
             for each, card in self.cards.items()
             if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
         }
+
+
+@lru_cache(maxsize=1 << 12)
+def _without_facts(sentence: str) -> str:
+    """Return a sentence without what states a fact in it: what is left holds what the thing is called."""
+    kept = sentence
+    for hit in hits_in(sentence, _LABEL_PAIRS):
+        kept = kept.replace(sentence[hit.start : hit.end], " ")
+    return " ".join(kept.split())
 
 
 @lru_cache(maxsize=1 << 12)
@@ -225,79 +222,3 @@ def _about(fact: Found, mentions: tuple[Mention, ...]) -> str:
     before = [each.name for each in mentions if each.start < fact.start]
     after = [each.name for each in mentions]
     return (within or before[-1:] or after[:1] or [""])[0]
-
-
-def meets(card: Card, stated: Stated) -> bool | None:
-    """Tell whether a card meets what was stated; None where it does not show the attribute."""
-    shown, value = card.get(stated.attribute), stated.value
-    if shown is None:
-        return None
-    if isinstance(shown, str):
-        words = value if isinstance(value, tuple) else (value,)
-        return (shown in words) is (stated.op != "none_of")
-    number = round(shown * _CENTS) if stated.attribute == "price" else float(shown)
-    if isinstance(value, tuple):
-        return bool(value[0] <= number <= value[1])
-    if isinstance(value, str):
-        return None
-    checks = {"at_most": number <= value, "at_least": number >= value}
-    return bool(checks.get(stated.op, abs(number - value) < 1e-6))
-
-
-class Fit(NamedTuple):
-    """How a card agrees with what was stated."""
-
-    met: int
-    broken: int
-    unknown: int
-
-
-def fit_of(card: Card, facts: Iterable[Stated]) -> Fit:
-    """Return how many of the facts a card meets, does not meet, and does not show."""
-    found = [meets(card, fact) for fact in facts if fact.attribute != "priority"]
-    return Fit(found.count(True), found.count(False), found.count(None))
-
-
-def filters_of(facts: Iterable[Stated], names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return the filters that say the same as facts, of some attributes or of all."""
-    wanted = None if names is None else set(names)
-    filters: dict[str, Any] = {}
-    for name, op, value in facts:
-        if wanted is not None and name not in wanted:
-            continue
-        if name in WORDS and op == "eq" and isinstance(value, str):
-            filters[name] = value
-        elif name == "price" or name in NUMBER_FILTERS:
-            filters |= _bounds(name, op, value)
-    return filters
-
-
-def _bounds(name: str, op: str, value: Any) -> Mapping[str, float]:
-    low, high = value if isinstance(value, tuple) else (value, value)
-    least = None if op == "at_most" else low
-    most = None if op == "at_least" else high
-    if name == "price":
-        ends = {"price_min": least, "price_max": most}
-        return {each: end / _CENTS for each, end in ends.items() if end is not None}
-    filter_name = NUMBER_FILTERS[name]
-    end = least if filter_name.endswith("_min") else most
-    return {} if end is None else {filter_name: int(end) if name == "ship_days" else end}
-
-
-def words_of(called: str, facts: Iterable[Stated]) -> str:
-    """Return what a thing is called and what was stated about it as words to search for."""
-    return " ".join([called, *(str(value) for _, op, value in facts if op == "eq" and isinstance(value, str))])
-
-
-_COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_UNIT = r"kg|kilos?|g|grams?|cm|ml|l|litres?|liters?|W|watts?|h|hours?|days?|years?|stars?"
-_COUNT = re.compile(
-    rf"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d| (?:{_UNIT})\b)",
-    re.IGNORECASE,
-)
-
-
-def counts_in(text: str) -> list[tuple[int, int]]:
-    """Return the small numbers in a text and where each stands."""
-    found = ((match[1], match.start()) for match in _COUNT.finditer(text.casefold()))
-    return [(_COUNTS.get(word) or int(word), start) for word, start in found]

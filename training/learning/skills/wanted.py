@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ecom_rlve.training.learning.notebook import how_many
-from ecom_rlve.training.learning.skills.shelf import Card, Fit, Search, Stated
+from ecom_rlve.training.learning.skills.cards import Card, Fit, Stated
+from ecom_rlve.training.learning.skills.shelf import Search
 
 Variant = dict[str, Any]
 
