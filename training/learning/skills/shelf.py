@@ -151,7 +151,7 @@ class ShelfNotes(Notebook):
         return [card for card in self.cards.values() if card["category"] == thing]
 
     def sentence_searches(self) -> Iterator[Candidate]:
-        """Yield searches with what the first message states: all of it, and each sentence with and without its facts."""
+        """Yield searches with what the first message states: all of it, and each sentence, also without its facts."""
         telling = [each for each in _SENTENCE.split(self.first) if hits_in(each, _LABEL_PAIRS)]
         known = tuple(self.things())
         queries = {" ".join(telling): "stated"}
