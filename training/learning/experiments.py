@@ -39,6 +39,7 @@ LEVELS: Mapping[str, tuple[int, ...]] = {
     "PD": (0,),
 }
 """Where success is judged."""
+ADAPTIVE = "adaptive"
 SHORT = "adaptive, as short"
 WARM = "only the warm start"
 SHUFFLED = "shuffled rewards from a warm start"
@@ -124,7 +125,7 @@ def proof(env_ids: Sequence[str], seeds: int, judged: int, url: str | None, scal
     """Return the runs of the proof: every environment and seed under the adaptive curriculum."""
     return [
         Job(
-            "adaptive",
+            ADAPTIVE,
             Plan((env_id,), _episodes(env_id, scale), seed),
             judged,
             _levels(env_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -30,9 +30,13 @@ class Kept:
 
     folder: Path
 
+    def of(self, jobs: Iterable[Job]) -> list[Outcome]:
+        """Return what those of the jobs found that are finished."""
+        return [self.outcome(job) for job in jobs if self._path(job).is_file()]
+
     def outcome(self, job: Job) -> Outcome:
         """Return what a job found: as kept, else after running it, and kept then."""
-        path = self.folder / f"{_name(job)}.json"
+        path = self._path(job)
         if path.is_file():
             return _OUTCOMES.validate_json(path.read_bytes())
         found = run(job)
@@ -42,6 +46,9 @@ class Kept:
         unfinished.write_bytes(_OUTCOMES.dump_json(found))
         unfinished.replace(path)
         return found
+
+    def _path(self, job: Job) -> Path:
+        return self.folder / f"{_name(job)}.json"
 
     def outcomes(self, jobs: Sequence[Job], workers: int) -> Iterator[Outcome]:
         """Run jobs in processes of their own, and yield what they found in the order of the jobs.

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ecom_rlve.evaluation.line_chart import charts
 from ecom_rlve.training.learning.experiments import (
+    ADAPTIVE,
     LEVELS,
     SHORT,
     SHUFFLED,
@@ -42,12 +43,12 @@ style `tool` under the adaptive curriculum, and chooses among 10 to 60 candidate
 that, ask for this, look, add, answer. It reads nothing but the text of observations: through the reader of
 `envs/reading/facts.py`, which is made from the bank's own frames, and as a bag of words.
 
-Three things decide whether it learns at all, and each was found by losing a run to its absence. A policy that knows
-nothing draws a skill first and then a candidate: where every candidate is as likely, it asks its eight questions until
-its turns are over. The words of the first message learn at a tenth of the step of what was read from it: at full steps
-forty of them outweigh all else, and the first lucky habit stays. And what RETURN answers after a check is one skill
-where the line can be returned and another where not: refusing is right for a third of all lines and soon learnt, and if
-it carries over to the others, their groups are all wrong, the filters drop them, and nothing teaches it otherwise.
+Three things are there because runs without them settled on one habit before anything better had been tried. A policy
+that knows nothing draws a skill first and then a candidate: where every candidate is as likely, it asks one of eight
+questions after another until its turns are over. The words of the first message move at a tenth of the step of what
+was read from it: at full steps forty of them outweigh all else. And what RETURN answers after a check is one skill
+where the line can be returned and another where not: refusing is right for a third of all lines and soon learnt. Where
+that carries over to the others, their groups are all wrong, the filters drop them, and nothing teaches it otherwise.
 
 The curriculum judges the frontier by {tau_num} seeds. With the default of 32 and groups of eight, the frontier would
 need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of the split `eval`, whose target products
@@ -82,8 +83,8 @@ _NO_CONTROLS = "The controls were not run for this page. `make learn` runs them.
 
 def page(outcomes: Sequence[Outcome], random: Mapping[Cell, Judged], judged: int, tau_num: int) -> str:
     """Return the page as Markdown."""
-    main = [each for each in outcomes if each.job.name == "adaptive"]
-    others = [each for each in outcomes if each.job.name != "adaptive"]
+    main = [each for each in outcomes if each.job.name == ADAPTIVE]
+    others = [each for each in outcomes if each.job.name != ADAPTIVE]
     parts = [
         _INTRODUCTION.format(tau_num=tau_num, judged=judged),
         "## Runs\n\n" + "\n".join(_runs(outcomes)) + "\n\n" + _left_out(outcomes),
@@ -108,11 +109,11 @@ def _successes(main: Sequence[Outcome], random: Mapping[Cell, Judged]) -> Iterat
     cells = {cell: found for each in main for cell, found in each.cells.items()}
     for env_id, difficulties in LEVELS.items():
         for d in difficulties:
-            own = [cells.get(Cell("adaptive", env_id, d, seed, "eval")) for seed in seeds]
+            own = [cells.get(Cell(ADAPTIVE, env_id, d, seed, "eval")) for seed in seeds]
             judged = [each for each in own if each]
             if not judged:
                 continue
-            elsewhere = [cells.get(Cell("adaptive", env_id, d, 0, where)) for where in ("test", "other catalog")]
+            elsewhere = [cells.get(Cell(ADAPTIVE, env_id, d, 0, where)) for where in ("test", "other catalog")]
             by_chance = random.get(Cell("random", env_id, d, 0, "eval"))
             shown = [interval(found) if found else "" for found in (by_chance, *own, *elsewhere)]
             yield _row([env_id, str(d), *shown, f"≥ {TARGETS[env_id, d]:.2f}: {_verdict(TARGETS[env_id, d], judged)}"])
@@ -236,7 +237,7 @@ def _per_episode(skills: Counter[str], episodes: int) -> str:
 
 def plots(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """Return the plots of the adaptive runs by file name."""
-    main = [each for each in outcomes if each.job.name == "adaptive"]
+    main = [each for each in outcomes if each.job.name == ADAPTIVE]
     names = {f"{each.job.plan.env_ids[0]}, seed {each.job.plan.seed}": each.progress for each in main}
     frontier = {name: progress.frontier for name, progress in names.items()}
     correct = {name: [round(100 * share) for share in progress.correct] for name, progress in names.items()}
