@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+UNKNOWN_KIND = "other items"
+"""The name of the category of products of which nobody can say what they are; see :attr:`Category.is_kind`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Category:
@@ -25,6 +28,11 @@ class Category:
     def department(self) -> str:
         """The first element of the path."""
         return self.path[0]
+
+    @property
+    def is_kind(self) -> bool:
+        """Whether it is a thing that one can buy. Products of the only other category are found but never wanted."""
+        return self.name != UNKNOWN_KIND
 
 
 @dataclass(frozen=True, slots=True)

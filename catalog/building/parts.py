@@ -27,7 +27,7 @@ from ecom_rlve.catalog.errors import StoreError
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
+from ecom_rlve.catalog.shop_words.nouns import Leaf
 
 IDS, LISTINGS, DROPPED = "digests.ids", "digests.listings", "dropped"
 

@@ -17,8 +17,9 @@ from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.rows.brands import one_spelling
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
-from ecom_rlve.catalog.rows.typed_attributes import spellings
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf, category_of, unique_names
+from ecom_rlve.catalog.shop_words.attribute_words import spellings
+from ecom_rlve.catalog.shop_words.leaf_names import category_of, unique_names
+from ecom_rlve.catalog.shop_words.nouns import Leaf
 from ecom_rlve.catalog.shop_words.variant_values import variant_values
 
 MAX_TITLES = 2_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ecom_rlve.catalog.product import Product
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf
+from ecom_rlve.catalog.shop_words.nouns import Leaf
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,8 +27,10 @@ from ecom_rlve.catalog.rows.provenance import Details, Stated
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.rows.text import cap_title, clean_text, is_mojibake
+from ecom_rlve.catalog.rows.title_measures import titled_measures
 from ecom_rlve.catalog.rows.typed_attributes import ProductText, discrete_attributes
-from ecom_rlve.catalog.shop_words.leaf_categories import Leaf, leaf_and_origin
+from ecom_rlve.catalog.shop_words.leaf_categories import leaf_and_origin
+from ecom_rlve.catalog.shop_words.nouns import Leaf
 from ecom_rlve.catalog.shop_words.phrases import fold_words
 from ecom_rlve.catalog.shop_words.prices import PriceKind, parse_price
 
@@ -63,7 +65,7 @@ def read_row(row: Mapping[str, object]) -> Reading | DropReason:
     description = " ".join(filter(None, map(clean_text, _texts(row.get("description")))))
     store = clean_text(_text(row.get("store"))) or None
     days, stock = ship_days_and_stock(product_id)
-    leaf = _leaf(row, title, description)
+    leaf = _leaf(row, title)
     product = Product(
         id=product_id,
         title=cap_title(title),
@@ -85,8 +87,10 @@ def _interpreted(
     """Return the product with what is derived from raw texts (price, brand, attributes), and the sources of each."""
     brand = brand_of(details, row.get("store"))
     price = parse_price(row.get("price"), row.get("currency"))
-    text = ProductText.of(title, product.features, product.description, brand.value if brand else None)
+    own_brand, family = brand.value if brand else None, leaf.value.family
+    text = ProductText.of(title, product.features, product.description, own_brand, family)
     attributes: dict[str, Stated[str] | Stated[float]] = {
+        **titled_measures(title, leaf.value),
         **discrete_attributes(details, text),
         **numeric_attributes(details),
     }
@@ -134,14 +138,14 @@ def catalog_of(rows: Iterable[Mapping[str, object]]) -> tuple[Catalog, SourceRep
     return Catalog.from_products([settled.product(reading) for reading in kept], settled.categories), report
 
 
-def _leaf(row: Mapping[str, object], title: str, description: str) -> Stated[Leaf]:
+def _leaf(row: Mapping[str, object], title: str) -> Stated[Leaf]:
     path = [clean_text(element) for element in _texts(row.get("categories"))]
     if any(map(is_mojibake, path)):
         path = []
     main = without_control_tokens(_text(row.get("main_category"))) or None
-    leaf, key = leaf_and_origin(title, path, main, description)
-    raws: dict[str, object] = {"title": title, "categories": path, "main_category": main, "description": description}
-    return Stated(leaf, key, raws[key])
+    leaf, key = leaf_and_origin(title, path, main)
+    raws: dict[str, object] = {"title": title, "categories": path, "main_category": main}
+    return Stated(leaf, key, raws.get(key))
 
 
 def _details(raw: object) -> Details | None:

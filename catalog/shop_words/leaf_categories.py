@@ -1,258 +1,183 @@
-"""Leaf categories for products whose source has none: the thing that a title names, from a curated list of nouns.
+"""The kind of thing that a product is: from its category path, its label or the head noun of its title.
 
-A title is cut into parts at punctuation and before words that begin a complement ("for", "with", "compatible" …). The
-first part that names a product decides; complements are read only if no other part names one. A noun is one of the
-phrases of ``data/product_nouns.json``; reading goes from left to right and takes the longest phrase at each place. In
-the deciding part the most specific noun wins: the one of higher rank, then of more words, then the later one (the head
-of an English noun phrase is its last word). Nouns of rank 2 say what their neighbours are for ("hat rack", "shoe
-tree"). Nouns of rank 0 are mostly modifiers ("stone", "suit"); a noun in any other part wins against them.
+A kind is a thing that one can buy. A path names one if its last element does ("Bath Rugs"), or one further up and
+those below only narrow it ("Tea > Black"). "Shirts & Tops", "For Him" and "Accessories" name none. The title names one
+by its head noun. Where both do, the more exact one counts, or none if they contradict each other. Words of descriptions
+never make a kind. A product without any is of the unknown kind: it can be found, and nobody wants it.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache
-from importlib import resources
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.shop_words.inflection import looks_plural, plural, singular
-from ecom_rlve.catalog.shop_words.phrases import Phrases, fold_words
+from ecom_rlve.catalog.shop_words.leaf_names import UNKNOWN, audience_of
+from ecom_rlve.catalog.shop_words.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
+from ecom_rlve.catalog.shop_words.phrases import fold_words
+from ecom_rlve.catalog.shop_words.plain_words import is_number, is_plain
+from ecom_rlve.catalog.shop_words.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 
-MAX_NAMED = 0.1
-"""An attribute that more than this share of a leaf's titles name is not the one in which its products vary."""
-MAX_SENTENCES = 6
-"""Only so many sentences of a description are read: the first say what a thing is, later ones what goes with it."""
-
-_BREAK = re.compile(r"[,;:|!?/()\[\]{}【】（），；：、…–—~“”\"]|\.(?=\s|$)|-(?=\s)|(?<=\s)-")
-_COMPLEMENTS = frozenset(
-    ("for", "with", "w", "without", "by", "in", "from", "to", "that", "fits", "compatible", "featuring", "including")
-)
-_SENTENCE_END = re.compile(r"[.!?](?=\s|[A-Z])")
-_OTHER = "other"
-_PEOPLE = {"women": "women's", "men": "men's", "girls": "girls'", "boys": "boys'", "baby": "baby", "kids": "kids'"}
-_GENERIC_HEADS = frozenset(
-    (*_PEOPLE, "accessories", "sets", "kits", "parts", "products", "supplies", "more", "other", "others", "misc")
-)
-_QUANTIFIER = re.compile(r"(?:pair|pack|set|sheet|piece)s? of ")
+_MOST_WORDS = 4
+"""A category of more words is no name to say; its noun is."""
+_JOINT = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b)\s*")
+_COMPLEMENT = re.compile(r"\s(?:for|with|by|from|in|under)\s")
+_TITLED_FREELY = ("Books", "Media")
+"""Families whose titles are no descriptions, so that their categories decide whatever lies below."""
 
 
-class Leaf(NamedTuple):
-    """The leaf category of one product, before names are made unique over a catalog."""
+class _Element(NamedTuple):
+    """What one element of a path names."""
 
-    path: tuple[str, ...]
-    """From the department down to the leaf, as shown to people."""
-    singular: str
-    plural: str
-    family: str
-    """Which priority of variant attributes applies: a key of ``variant_attributes`` in the noun list."""
-
-
-class _Noun(NamedTuple):
-    rank: int
-    leaf: Leaf
+    leaf: Leaf | None
+    """The thing, if it is one."""
+    nouns: tuple[Noun, ...]
+    """All things it names."""
+    is_generic: bool
+    """Whether it names things of no kind: "Accessories"."""
 
 
-def leaf_and_origin(
-    title: str, categories: Sequence[str], main_category: str | None, description: str = ""
-) -> tuple[Leaf, str]:
-    """Return the leaf category of a product, and which of the arguments decided it.
-
-    The first of these that names a thing decides: the source's own path, the title, a main category that is no known
-    department ("Bracelet"), the description's first sentences. Otherwise it is the main category's catch-all.
-    """
+def leaf_and_origin(title: str, categories: Sequence[str], main_category: str | None) -> tuple[Leaf, str]:
+    """Return the kind of a product, and which of the arguments decided it; :data:`UNKNOWN` and "" where none does."""
     path = [element.strip() for element in categories if element.strip()]
-    if path:
-        return leaf_of_path(path), "categories"
-    label = main_category or ""
-    for origin, text in (("title", title), ("main_category", "" if _is_department(label) else label)):
-        leaf = leaf_of_title(text) if text else None
-        if leaf:
-            return leaf, origin
-    for sentence in _SENTENCE_END.split(description)[:MAX_SENTENCES]:
-        noun = _deciding_noun(sentence)
-        if noun and noun.rank:
-            return noun.leaf, "description"
-    return catch_all(main_category), "main_category"
+    label = " ".join((main_category or "").split())
+    source = "categories" if path else "main_category"
+    if not path and label and not is_department(label):
+        path = [label]
+    leaf, named = leaf_of_path(path), head_of_title(title)
+    if leaf is None:
+        return (named.leaf, "title") if named else (UNKNOWN, "")
+    if _path_decides(leaf, named, title):
+        return leaf, source
+    return (named.leaf, "title") if named and _is_more_exact(named, leaf) else (UNKNOWN, "")
 
 
 def leaf_of_title(title: str) -> Leaf | None:
-    """Return the leaf that the title names by the rule above; None where it names nothing in the list.
+    """Return the kind that a title or label names; None where it names none for sure."""
+    named = head_of_title(title)
+    return named.leaf if named else None
 
-    >>> leaf_of_title("Kids Sunglasses Black Vintage Shades for Children").plural
-    'sunglasses'
+
+def leaf_of_path(path: Sequence[str]) -> Leaf | None:
+    """Return the kind that a category path names by itself; None where it names none, or several.
+
+    >>> leaf_of_path(["Home", "Kitchen Rugs"]).singular
+    'kitchen rug'
     """
-    noun = _deciding_noun(title)
-    return noun.leaf if noun else None
-
-
-def leaf_of_path(path: Sequence[str]) -> Leaf:
-    """Return the leaf of a source's own category path; a last part that names no thing is joined with its parent.
-
-    >>> leaf_of_path(["Clothing", "Women", "Dresses", "Casual"]).plural
-    'casual dresses'
-    """
-    names = [_spoken(element) for element in path]
-    name = names[-1]
-    if len(names) > 1 and not _names_a_thing(name):
-        name = _with_parent(name, names[-2])
-    noun = leaf_of_title(name)
-    return Leaf(tuple(path), _singular_phrase(name), name, noun.family if noun else _OTHER)
-
-
-def catch_all(main_category: str | None) -> Leaf:
-    """Return the leaf for products of which only the main category is known."""
-    main = " ".join((main_category or "").split())
-    names = _file()["catch_all"].get(main.casefold())
-    if names is None:
-        stem = _singular_of_one(re.sub(r"^(?:amazon|all) ", "", _spoken(main)))
-        names = {"singular": f"{stem} item", "plural": f"{stem} items"}
-    shown = main.title() if main.isupper() else main
-    return Leaf((shown or "General", names["plural"].capitalize()), names["singular"], names["plural"], _OTHER)
-
-
-def unique_names(leaves: Iterable[Leaf]) -> dict[Leaf, Leaf]:
-    """Return for every distinct leaf the one to use. Leaves of the same name get what distinguishes them put in front.
-
-    >>> names = unique_names(Leaf((who, "Dresses"), "dress", "dresses", "other") for who in ("Women", "Girls"))
-    >>> sorted(leaf.plural for leaf in names.values())
-    ["girls' dresses", "women's dresses"]
-    """
-    namesakes: dict[str, list[Leaf]] = {}
-    for leaf in sorted(set(leaves)):
-        namesakes.setdefault(leaf.plural, []).append(leaf)
-    used = {same[0].plural: same[0] for same in namesakes.values() if len(same) == 1}
-    chosen = {leaf: leaf for leaf in used.values()}
-    for same in namesakes.values():
-        for leaf in same if len(same) > 1 else ():
-            options = [_told_apart(leaf, prefix) for prefix in _distinctions(leaf, same)]
-            free = [option for option in options if option.plural not in used]
-            # If even the whole path is taken, both are spoken of in the same way and become one category.
-            chosen[leaf] = free[0] if free else used[options[-1].plural]
-            used.setdefault(chosen[leaf].plural, chosen[leaf])
-    return chosen
-
-
-def category_of(leaf: Leaf, titles: Sequence[str], values_of: Callable[[Category, str], Iterable[str]]) -> Category:
-    """Return the category of a leaf, with the attribute in which its products come in variants.
-
-    That is the first attribute in the priority of its family that at most ``MAX_NAMED`` of the titles name; if there is
-    none, the one that they name least. ``values_of`` returns the values of an attribute for products of a category.
-    """
-    priority = variant_priority(leaf)
-    category = Category(leaf.plural, leaf.path, leaf.singular, leaf.plural, priority[0])
-    words = [fold_words(title) for title in titles]
-    shares: dict[str, float] = {}
-    for attribute in priority:
-        phrases = Phrases((value, None) for value in values_of(category, attribute))
-        shares[attribute] = sum(bool(phrases.find(title)) for title in words) / max(1, len(words))
-        if shares[attribute] <= MAX_NAMED:
-            break
-    chosen = min(shares, key=lambda attribute: (max(shares[attribute], MAX_NAMED), priority.index(attribute)))
-    return Category(leaf.plural, leaf.path, leaf.singular, leaf.plural, chosen)
-
-
-def variant_priority(leaf: Leaf) -> tuple[str, ...]:
-    """Return the attributes in which products of this leaf may come in variants, the most natural first."""
-    table = _file()["variant_attributes"]
-    return tuple(table.get(leaf.family, table[_OTHER]))
-
-
-def _is_department(main_category: str) -> bool:
-    return " ".join(main_category.casefold().split()) in _file()["catch_all"]
-
-
-def _deciding_noun(title: str) -> _Noun | None:
-    for parts in _parts(title):
-        found = [nouns for nouns in map(_nouns().find, parts) if nouns]
-        firm = [nouns for nouns in found if any(noun.value.rank for noun in nouns)]
-        for nouns in (firm or found)[:1]:
-            return max(nouns, key=lambda noun: (noun.value.rank, noun.words, noun.at)).value
+    is_open = True
+    for at in range(len(path) - 1, -1, -1):
+        element = _read(path[: at + 1])
+        if element.leaf is not None and (is_open or element.leaf.family in _TITLED_FREELY):
+            return element.leaf
+        is_open = is_open and not element.nouns and not element.is_generic and _is_qualifier(path[at])
     return None
 
 
-def _distinctions(leaf: Leaf, same: Sequence[Leaf]) -> list[str]:
-    """Return what may go before a leaf's name: ancestors that no namesake has, the nearest first; nothing; all."""
-    others = [other.path for other in same if other != leaf]
-    own = [element for element in reversed(leaf.path[:-1]) if not any(element in path for path in others)]
-    spoken = [_spoken(element) for element in own]
-    return [*(_PEOPLE.get(name, name) for name in spoken), "", " ".join(map(_spoken, leaf.path[:-1]))]
+def is_department(label: str) -> bool:
+    """Say whether a label is a department of a large shop, not a kind of thing."""
+    return " ".join(label.replace("&", "and").casefold().split()) in kind_words()["departments"]
 
 
-def _told_apart(leaf: Leaf, prefix: str) -> Leaf:
-    if not prefix:
+def _path_decides(leaf: Leaf, named: TitleHead | None, title: str) -> bool:
+    if leaf.family in _TITLED_FREELY:
+        return True
+    if named is None or not named.is_firm:
+        others = inner_nouns(title)
+        return not others or any(_last_word(other) == _last_word(leaf) for other in others)
+    one = bare(named.leaf.singular)
+    return one == bare(leaf.singular) or bare(leaf.singular).endswith(f" {one}")
+
+
+def _is_more_exact(named: TitleHead, leaf: Leaf) -> bool:
+    """Say whether a title may name another thing than its category: one of the same trade, or one for such things.
+
+    A projector screen may lie among projectors. Other contradictions decide nothing.
+    """
+    return named.is_firm and (named.leaf.family == leaf.family or _last_word(leaf) in map(singular, named.words))
+
+
+def _last_word(leaf: Leaf) -> str:
+    return singular(bare(leaf.singular).split()[-1])
+
+
+def _is_qualifier(element: str) -> bool:
+    """Say whether an element only narrows its parent: "Women", "Casual", "Black"."""
+    words = fold_words(element)
+    return element.casefold() in kind_words()["audiences"] or all(is_plain(words, at) for at in range(len(words)))
+
+
+def _read(path: Sequence[str]) -> _Element:
+    """Read the last element of a path."""
+    text = _COMPLEMENT.split(" ".join(path[-1].casefold().split()))[0]
+    if text in kind_words()["audiences"]:
+        return _Element(None, (), False)
+    context = fold_words(" ".join(path))
+    pieces = [_noun_at_end(piece, context) for piece in _JOINT.split(text) if piece]
+    whole = _noun_at_end(text.replace("&", "and"), context)
+    is_generic = any(word in word_set("no_kind") for word in fold_words(text)[-1:])
+    if whole is not None and (len(pieces) == 1 or " and " in bare(whole.leaf.singular)):
+        return _Element(_named(path, text, whole), (whole,), is_generic)
+    found = tuple(noun for noun in pieces if noun is not None)
+    if len(pieces) > 1 and len({noun.leaf for noun in found}) == 1 and len(found) == len(pieces):
+        return _Element(_named(path, found[0].leaf.plural, found[0]), found, is_generic)
+    return _Element(None, found, is_generic)
+
+
+def _noun_at_end(text: str, context: Sequence[str]) -> Noun | None:
+    words = fold_words(text)
+    ending = noun_ending(words, len(words))
+    if ending is None or ending.noun.mark == "!" or lacks_cue([*words, *context], ending.at, len(words)):
+        return None
+    length = len(words) - ending.at
+    # The end of a hyphenated word is no noun of its own: "french-door".
+    is_part = length < len(fold_words(text.split()[-1]))
+    return None if is_part or (length == 1 and words[-1] in word_set("no_kind")) else ending.noun
+
+
+def _named(path: Sequence[str], text: str, noun: Noun) -> Leaf | None:
+    """Return the leaf of an element that names a thing.
+
+    Its name is the element's. It is the noun's if the element is one of the noun's forms, too long to say, or begins
+    with words that may be a brand's; a noun that says little alone then names nothing.
+    """
+    words = re.sub(r"[^\w\s'’-]", " ", text).split()
+    while len(words) > 1 and words[0] in word_set("leading"):
+        words = words[1:]
+    if noun_of(" ".join(words)) == noun:
+        one, several = noun.leaf.singular, noun.leaf.plural
+    elif len(words) > _MOST_WORDS or not _are_known(fold_words(" ".join(words))):
+        if noun.mark:
+            return None
+        one, several = noun.leaf.singular, noun.leaf.plural
+    else:
+        one, several = _whole_name(words, noun)
+    leaf = Leaf(tuple(path), one, several, noun.leaf.family)
+    audience = audience_of(path)
+    return _for_animals(leaf, audience) if audience in word_set("animals") else leaf
+
+
+def _are_known(words: Sequence[str]) -> bool:
+    """Say whether all words before the noun at the end are plain, nouns, or say what such things are for."""
+    ending = noun_ending(words, len(words))
+    known = word_set("modifiers")
+    return ending is not None and all(
+        (is_plain(words, at) and not is_number(words[at]))
+        or words[at] in known
+        or noun_ending(words[: at + 1], at + 1) is not None
+        for at in range(ending.at)
+    )
+
+
+def _whole_name(words: Sequence[str], noun: Noun) -> tuple[str, str]:
+    counted, last = measure(noun.leaf.singular), bare(noun.leaf.singular).split()[-1]
+    is_several = looks_plural(words[-1]) or (counted and last == words[-1])
+    several = " ".join(words) if is_several else plural(" ".join(words))
+    return f"{counted}{several}" if counted else " ".join([*words[:-1], singular(words[-1])]), several
+
+
+def _for_animals(leaf: Leaf, animal: str) -> Leaf:
+    if leaf.family == "Pets" or leaf.plural.startswith(f"{animal} "):
         return leaf
-    quantifier = _QUANTIFIER.match(leaf.singular)
-    thing = leaf.singular[quantifier.end() :] if quantifier else leaf.singular
-    one = f"{quantifier[0] if quantifier else ''}{prefix} {thing}"
-    return leaf._replace(singular=one, plural=f"{prefix} {leaf.plural}")
-
-
-def _parts(title: str) -> tuple[list[list[str]], list[list[str]]]:
-    """Cut a title into parts of words; return those before any complement, and the complements."""
-    plain: list[list[str]] = []
-    complements: list[list[str]] = []
-    for chunk in _BREAK.split(title):
-        part: list[str] = []
-        plain.append(part)
-        for word in fold_words(chunk):
-            if word in _COMPLEMENTS:
-                part = []
-                complements.append(part)
-            else:
-                part.append(word)
-    return plain, complements
-
-
-@cache
-def _file() -> dict[str, Any]:
-    text = resources.files("ecom_rlve.catalog.data").joinpath("product_nouns.json").read_text("utf-8")
-    table: dict[str, Any] = json.loads(text)
-    return table
-
-
-@cache
-def _nouns() -> Phrases[_Noun]:
-    return Phrases(_noun_forms())
-
-
-def _noun_forms() -> Iterator[tuple[str, _Noun]]:
-    for department, entries in _file()["departments"].items():
-        for entry in entries:
-            bare = _QUANTIFIER.sub("", entry["singular"])
-            several = entry.get("plural", plural(bare))
-            leaf = Leaf((department, several.capitalize()), entry["singular"], several, department)
-            noun = _Noun(entry.get("rank", 1), leaf)
-            for form in (bare, several, *entry.get("also", ())):
-                yield form, noun
-                yield plural(form), noun
-
-
-def _spoken(element: str) -> str:
-    return " ".join(element.replace("&", " and ").casefold().split())
-
-
-def _names_a_thing(phrase: str) -> bool:
-    if phrase in _GENERIC_HEADS:
-        return False
-    return looks_plural(phrase.split()[-1]) or leaf_of_title(phrase) is not None
-
-
-def _with_parent(ending: str, parent: str) -> str:
-    if ending in _GENERIC_HEADS:
-        return f"{_PEOPLE[ending]} {parent}" if ending in _PEOPLE else f"{parent} {ending}"
-    return f"{ending} {parent}" if _names_a_thing(parent) else ending
-
-
-def _singular_phrase(name: str) -> str:
-    parts = [_singular_of_one(part) for part in re.split(r", (?:and )?| and ", name) if part]
-    return " or ".join(filter(None, [", ".join(parts[:-1]), parts[-1]])) if parts else name
-
-
-def _singular_of_one(name: str) -> str:
-    *modifiers, head = name.split()
-    known = [noun.value.leaf.singular for noun in _nouns().find([head])]
-    quantifier = _QUANTIFIER.match(known[0]) if known else None
-    return f"{quantifier[0]}{name}" if quantifier else " ".join([*modifiers, singular(head)])
+    one = f"{measure(leaf.singular)}{animal} {bare(leaf.singular)}"
+    return Leaf(leaf.path, one, f"{animal} {leaf.plural}", "Pets")

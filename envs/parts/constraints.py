@@ -75,7 +75,8 @@ def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
 def usable_counts(shop: Shop) -> NDArray[np.int8]:
     """Return for each product how many constraints could be drawn from it, including one on its price; made once.
 
-    0 if the price is unknown or only a lower bound, or if the product is out of stock: it cannot be a target.
+    0 if the price is unknown or only a lower bound, if the product is out of stock, or if nobody can say what it is: it
+    cannot be a target.
     """
     return shop.derive(_usable_counts)
 
@@ -87,7 +88,7 @@ def _usable_counts(shop: Shop) -> NDArray[np.int8]:
     for start in range(0, catalog.size, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
         found = 1 + known_count(shop, CONSTRAINABLE, some)
-        found[(stock[some] < 1) | ~(price.values[some] >= 0)] = 0
+        found[(stock[some] < 1) | ~(price.values[some] >= 0) | ~shop.are_kinds[catalog.category_codes[some]]] = 0
         if price.is_floor is not None:
             found[price.is_floor[some]] = 0
         counts[some] = found

@@ -97,15 +97,21 @@ class Shop:
         return full_card(self.catalog, row, first)
 
     def _kinds(self, least: int) -> tuple[str, ...]:
-        """Return the leaf categories that hold at least ``least`` products, in name order."""
+        """Return the kinds that hold at least ``least`` products, in name order."""
         categories = self.catalog.categories
-        return tuple(categories[code].name for code in np.flatnonzero(self.category_sizes >= least).tolist())
+        return tuple(categories[code].name for code in np.flatnonzero(self.kind_sizes >= least).tolist())
 
     @cached_property
-    def category_sizes(self) -> NDArray[np.int64]:
-        """Number of products in each leaf category, in the order of the catalog's categories."""
+    def kind_sizes(self) -> NDArray[np.int64]:
+        """Number of products in each leaf category, in the order of the catalog's categories; 0 where it is no kind."""
         codes = self.catalog.category_codes
-        return np.asarray(np.bincount(codes, minlength=len(self.catalog.categories)), dtype=np.int64)
+        sizes = np.bincount(codes, minlength=len(self.catalog.categories))
+        return np.where(self.are_kinds, sizes, 0).astype(np.int64)
+
+    @cached_property
+    def are_kinds(self) -> NDArray[np.bool_]:
+        """Whether each leaf category is a thing that one can want, in the order of the catalog's categories."""
+        return np.array([category.is_kind for category in self.catalog.categories])
 
     def _aisle(self, category: str) -> Aisle:
         """Return the products of a leaf category, with their columns in contiguous memory."""
@@ -130,8 +136,8 @@ class Shop:
 
     @cached_property
     def departments(self) -> tuple[str, ...]:
-        """The departments of the catalog, in name order."""
-        return tuple(sorted({category.department for category in self.catalog.categories}))
+        """The departments of the catalog's kinds, in name order."""
+        return tuple(sorted({category.department for category in self.catalog.categories if category.is_kind}))
 
     def names_variant(self, row: int) -> bool:
         """Tell whether a product's title names a value of its category's variant attribute."""

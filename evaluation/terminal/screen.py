@@ -17,10 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ecom_rlve.evaluation.terminal.goal_words import Compared
-from ecom_rlve.evaluation.terminal.reward_words import Part
 from ecom_rlve.evaluation.terminal.typed.arguments import hint
 from ecom_rlve.evaluation.terminal.typed.commands import short_names
 from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
+from ecom_rlve.reward_words import Part
 
 CELL_WIDTH = 46
 LINE_LENGTH = 240

@@ -138,7 +138,7 @@ def highest_difficulty(shop: Shop) -> int:
 
 def _are_roomy(shop: Shop, m: int) -> NDArray[np.bool_]:
     """Tell for each category whether it is large enough for ``m`` constraints."""
-    return shop.category_sizes >= _ROOM_PER_CONSTRAINT * m
+    return shop.kind_sizes >= _ROOM_PER_CONSTRAINT * m
 
 
 def _targets(shop: Shop, m: int) -> RowSet:

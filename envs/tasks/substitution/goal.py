@@ -167,7 +167,7 @@ def _made_original_counts(shop: Shop) -> NDArray[np.int8]:
 
 def _are_roomy(shop: Shop, k: int) -> NDArray[np.bool_]:
     """Tell for each category whether it is large enough for ``k`` substitutes."""
-    return shop.category_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
+    return shop.kind_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
 
 
 def _targets(shop: Shop, m: int, k: int) -> RowSet:

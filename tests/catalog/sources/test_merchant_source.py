@@ -133,17 +133,20 @@ def test_other_currencies_are_no_dollars(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("kinds", "category"),
     [
-        ("<g:product_type>Dresses</g:product_type>", "boots"),
+        ("<g:product_type>Dresses</g:product_type>", "other items"),
+        ("<g:product_type>Sale</g:product_type>", "boots"),
         (
             "<g:product_type>Sale</g:product_type>"
             "<g:google_product_category>Apparel &amp; Accessories &gt; Shoes</g:google_product_category>",
-            "shoes",
+            "boots",
         ),
         ("<g:google_product_category>187</g:google_product_category>", "boots"),
-        ("<g:product_type>Women &gt; Winter Boots</g:product_type>", "winter boots"),
+        ("<g:google_product_category>328</g:google_product_category>", "other items"),
+        ("<g:product_type>Women &gt; Riding Boots</g:product_type>", "boots"),
+        ("<g:product_type>Women &gt; Beach Boots</g:product_type>", "beach boots"),
     ],
 )
-def test_a_path_is_a_category_and_a_single_word_a_hint(tmp_path: Path, kinds: str, category: str) -> None:
+def test_title_and_category_decide_together(tmp_path: Path, kinds: str, category: str) -> None:
     (product,) = products(tmp_path / "a.xml", f"{_HEAD}<item><id>1</id><title>Boots</title>{kinds}</item>{_FOOT}")
     assert product.category == category
 
