@@ -15,7 +15,7 @@ ENV PYTHONDONTWRITEBYTECODE=1 \
 
 WORKDIR /app/env
 COPY . .
-RUN pip install --no-cache-dir --disable-pip-version-check '.[server,web]' && rm -rf build ecom_rlve.egg-info
+RUN pip install --no-cache-dir --disable-pip-version-check '.[redis,server,web]' && rm -rf build ecom_rlve.egg-info
 # The index of the embedded catalog, so that a container starts by mapping it instead of building it.
 RUN python -c "import os, pathlib; from ecom_rlve.envs.world.shop import Shop; Shop.open('synthetic', pathlib.Path(os.environ['ECOM_RLVE_CACHE_DIR']))"
 

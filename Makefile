@@ -21,6 +21,8 @@ SITE := $(VENV)/site
 SITE_INSTALLED := $(SITE)/.installed
 # What the reference is read from: links to the package alone. A link to the root would lead back into .venv, and again.
 SOURCES := $(VENV)/sources
+DEPLOY := $(VENV)/deploy
+DEPLOY_INSTALLED := $(DEPLOY)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
 FUZZ := $(VENV)/fuzz
@@ -37,7 +39,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web pictures test-llm test-fuzz audit mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-deploy test-trl test-web pictures test-llm test-fuzz audit mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -81,6 +83,9 @@ test-web: $(WEB_INSTALLED)  ## people play on the page in a real browser, which 
 
 pictures: $(WEB_INSTALLED)  ## the pictures of docs/page.md, taken by the same tests
 	ECOM_RLVE_PICTURES=docs/images $(WEB)/bin/python -m pytest -p no:cacheprovider tests/web/test_page.py
+
+test-deploy: $(DEPLOY_INSTALLED)  ## the image without an engine, servers behind nginx, Redis, Ray Serve, manifests: as root, ten minutes
+	$(DEPLOY)/bin/python -m pytest -q -rs -p no:cacheprovider tests/deploy tests/server/store/test_replica.py
 
 test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
 	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
@@ -190,6 +195,11 @@ $(VENV)/rollout/.installed: $(INSTALLED)
 $(WEB_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(WEB)
 	$(WEB)/bin/python -m pip install --quiet --editable '.[dev,web]' playwright axe-playwright-python
+	touch $@
+
+$(DEPLOY_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(DEPLOY)
+	$(DEPLOY)/bin/python -m pip install --quiet --editable '.[dev,ray]' 'kubernetes-validate~=1.37.0'
 	touch $@
 
 # Torch by itself first, and exactly this version: pip might take a newer build that is made for accelerators.

@@ -110,10 +110,12 @@ class Session:
 
         If ``arguments`` name its id, it is ended too where it began but no answer said so.
         """
+        named = arguments.get("episode_id")
         path, body = f"{self._prefix}/reset", encode(arguments)
+        if isinstance(named, str):
+            path = f"{path}?{_routed(named)}"
         if not self._is_pending(path, body):
             yield from self.end()
-        named = arguments.get("episode_id")
         self._unheard = named if isinstance(named, str) else None
         try:
             content = yield from self._submit(path, body)
@@ -126,8 +128,9 @@ class Session:
 
     def step(self, action: Mapping[str, Any] | Action | str) -> Operation[StepResult]:
         """Take one agent turn."""
-        body = encode({"episode_id": self._live_id(), "action": action_fields(action)})
-        content = yield from self._submit(f"{self._prefix}/step", body)
+        episode_id = self._live_id()
+        body = encode({"episode_id": episode_id, "action": action_fields(action)})
+        content = yield from self._submit(f"{self._prefix}/step?{_routed(episode_id)}", body)
         return self._accept(content)
 
     def finish(self) -> Operation[StepResult]:
@@ -207,6 +210,11 @@ class Session:
             why = response.observation.infra_error or "the server failed"
             raise InfrastructureError(f"the episode ended without a reward, do not score it: {why}")
         return StepResult(response.observation, response.reward, response.done, response.metadata)
+
+
+def _routed(episode_id: str) -> str:
+    """Return a query by which a balancer may send an episode's requests to one server; servers do not need it."""
+    return f"episode_id={quote(episode_id, safe='')}"
 
 
 def exchange(request: Request, retry_for: float) -> Operation[bytes]:

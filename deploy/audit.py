@@ -94,13 +94,13 @@ def _one(words: list[str]) -> bool:
 def stated(distribution: Distribution) -> list[str]:
     """Return every licence that a package states, as SPDX where the spelling is known."""
     facts = distribution.metadata
-    if expression := facts.get("License-Expression"):
-        return [expression]
+    if expressions := facts.get_all("License-Expression", []):
+        return expressions
     classifiers = [
         each.rpartition(" :: ")[2] for each in facts.get_all("Classifier", []) if each.startswith("License ")
     ]
     # Some put the whole text there.
-    found = classifiers or [(facts.get("License") or "").strip()]
+    found = classifiers or [each.strip() for each in facts.get_all("License", [])]
     return [_STATED.get(each.lower(), each) for each in found if each and "\n" not in each]
 
 

@@ -217,7 +217,12 @@ class Metrics:
         self._expiries = Counter(
             "ecom_rlve_expiries", "Episodes forgotten because nobody used them", registry=self._registry
         )
-        self._gauge("ecom_rlve_live_sessions", "Places taken by sockets and live HTTP episodes", live_sessions)
+        self._gauge(
+            "ecom_rlve_live_sessions",
+            "Places taken by sockets and live HTTP episodes, here and on servers that share the store",
+            live_sessions,
+            "livemax",
+        )
         self._gauge("ecom_rlve_readable_episodes", "Episodes that can be read, live and ended", readable_episodes)
 
     def tell_build(self, fingerprint: str, size: int) -> None:
@@ -235,7 +240,11 @@ class Metrics:
 
     def watch_places(self, most: Callable[[], int]) -> None:
         """Show how many places there are."""
-        self._gauge("ecom_rlve_places", "Places for sockets and live HTTP episodes", most)
+        self._gauge("ecom_rlve_places", "Places for sockets and live HTTP episodes", most, "livemax")
+
+    def watch_held(self, here: Callable[[], int]) -> None:
+        """Show how many places this process' own sockets and episodes take."""
+        self._gauge("ecom_rlve_held_sessions", "Sockets, and live HTTP episodes in memory", here)
 
     def watch_drain(self, has_begun: Callable[[], bool]) -> None:
         """Show how many servers are about to stop."""

@@ -130,6 +130,7 @@ class Service:
         )
         self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
         self.metrics.watch_places(lambda: settings.max_sessions)
+        self.metrics.watch_held(lambda: self.sessions.here)
         self.metrics.watch_drain(lambda: self.drain.has_begun)
 
     @property

@@ -65,7 +65,12 @@ class Sessions:
     @property
     def active(self) -> int:
         """Places taken."""
-        return len(self._connections) + len(self._http_live) + self.elsewhere
+        return self.here + self.elsewhere
+
+    @property
+    def here(self) -> int:
+        """Places that this process' own sockets and episodes take."""
+        return len(self._connections) + len(self._http_live)
 
     @property
     def sockets(self) -> int:

@@ -11,9 +11,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from ecom_rlve.catalog.kinds.nouns import Leaf, bare
+from ecom_rlve.catalog.kinds.title_parts import without_complements
 from ecom_rlve.catalog.rows.provenance import Stated
-from ecom_rlve.catalog.shop_words.nouns import Leaf, bare
-from ecom_rlve.catalog.shop_words.title_parts import without_complements
 from ecom_rlve.catalog.shop_words.units import Unit, read_quantity
 
 _SCREENS = ("television", "monitor", "laptop", "tablet", "smartphone", "e-reader", "digital frame", "projector screen")

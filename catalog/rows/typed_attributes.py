@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from ecom_rlve.catalog.kinds.title_descriptions import describing_words
 from ecom_rlve.catalog.rows.provenance import Details, Stated, agreed
 from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
 from ecom_rlve.catalog.shop_words.attribute_words import only_where_stated, parts, phrases, vocabulary
 from ecom_rlve.catalog.shop_words.phrases import Found, fold_words
-from ecom_rlve.catalog.shop_words.title_descriptions import describing_words
 
 MAX_VALUE = 40
 """A stated value of more characters is a sentence and not read."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ecom_rlve.catalog.kinds.google_taxonomy import google_path
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path
 from ecom_rlve.catalog.rows.text import clean_text
-from ecom_rlve.catalog.shop_words.google_taxonomy import google_path
-from ecom_rlve.catalog.shop_words.leaf_categories import leaf_of_path
 
 _ROOT = "home"
 _TAGS = "tags"

@@ -64,7 +64,7 @@ class Steps:
         self, record: Record, action: Mapping[str, Any], request_id: str | None, digest: bytes | None
     ) -> str:
         """Return the stored answer to a request, or take its step; the episode's lock is held."""
-        if self._playing is not None and self._playing.journal.is_shared:
+        if self._playing is not None and self._playing.journal.is_asked_first(record):
             await self._playing.catch_up(record)
         for _ in range(TRIES):
             stored = None if request_id is None else record.answers.get(request_id)

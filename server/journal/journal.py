@@ -17,6 +17,7 @@ from functools import partial
 from ecom_rlve.envs.curriculum.ledger import Outcome
 from ecom_rlve.server.admission.errors import AccountFullError
 from ecom_rlve.server.encoding import metadata_in_run
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError
 from ecom_rlve.server.journal.entries import Line, Stored
 from ecom_rlve.server.journal.errors import BegunBeforeError, OvertakenError
@@ -36,6 +37,10 @@ class Ending:
     entry: Entry | None
     """What a curriculum waits for; None if none does."""
     outcome: Outcome | None
+
+
+_GATHERS_S = 0.004
+"""Seconds for which steps are gathered where a transaction goes to another machine and back twice."""
 
 
 class Journal:
@@ -59,10 +64,17 @@ class Journal:
         self._reading = JournalRows(opened.database, opened.stamp, opened.worker)
         self._beside = opened.database
         self._own_runs = runs(opened.database)
-        self._writer = Writer(self._database)
+        self._writer = Writer(self._database, _GATHERS_S if self._database.is_replica else 0.0)
         self._always_shared = is_shared
         self.is_shared = is_shared
         """Others may play the same episodes now."""
+
+    def is_asked_first(self, record: Record) -> bool:
+        """Whether to look, before a step, what others have played: it is cheap, or this copy says that all is over.
+
+        Else the step is taken at once. If somebody was faster, its number is taken, and it is taken again.
+        """
+        return self.is_shared and (record.episode.done or not self._database.is_replica)
 
     @property
     def waiting(self) -> int:

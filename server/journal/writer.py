@@ -8,6 +8,7 @@ changes and nobody else's; where the transaction itself fails (a full disk, say)
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
@@ -37,9 +38,10 @@ class _Job:
 class Writer:
     """Writes for one event loop at a time."""
 
-    def __init__(self, database: Database) -> None:
-        """Write over a connection that nobody else uses."""
+    def __init__(self, database: Database, gathers_s: float = 0.0) -> None:
+        """Write over a connection that nobody else uses; gather jobs for ``gathers_s`` seconds after the first."""
         self._database = database
+        self._gathers_s = gathers_s
         self._handed: list[_Job] = []
         """What this tick of the event loop hands over."""
         self._queue: SimpleQueue[tuple[asyncio.AbstractEventLoop, list[_Job]] | None] = SimpleQueue()
@@ -80,6 +82,8 @@ class Writer:
         while (found := self._queue.get()) is not None:
             loop, jobs = found
             is_last = False
+            if self._gathers_s:
+                time.sleep(self._gathers_s)
             while len(jobs) < _MOST_AT_ONCE and not is_last:
                 try:
                     more = self._queue.get_nowait()

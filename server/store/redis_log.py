@@ -22,14 +22,14 @@ _ANSWER_S = 2.0
 """Seconds that Redis may take to answer. Nothing is served meanwhile."""
 _LOCK_WAIT_S, _LOCK_MS = 2.0, 3000
 """Seconds to wait for others' transactions; milliseconds after which the lock of a server that died is free."""
-_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.0003, 0.005
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 0.001, 0.008
 _AT_ONCE = 500
 _SNAPSHOT_EVERY, _KEPT = 20_000, 5_000
 """Transactions between two images, and those that stay before one for servers that lag behind."""
 _CHUNK = 16 << 20
 _TAKE = """
 if not redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2]) then return false end
-return redis.call('GET', KEYS[2]) or ''
+return {redis.call('GET', KEYS[2]) or '', redis.call('XRANGE', KEYS[3], '(' .. ARGV[3] .. '-0', '+', 'COUNT', ARGV[4])}
 """
 _APPEND = """
 redis.call('XADD', KEYS[2], ARGV[2] .. '-0', 'tag', ARGV[3], 'previous', ARGV[4], 'changes', ARGV[5])
@@ -75,14 +75,15 @@ class RedisLog:
             found: Any = self._redis.xrange(self._log, min=f"({position}-0", count=_AT_ONCE)
         return [_entry(each, fields) for each, fields in found]
 
-    def take(self, token: str) -> Head:
-        """Wait for the lock, take it, and return the latest transaction."""
+    def take(self, token: str, position: int) -> tuple[Head, list[Entry]]:
+        """Wait for the lock and take it; return the latest transaction, and at most 500 after ``position``."""
         deadline, pause = time.monotonic() + _LOCK_WAIT_S, _FIRST_PAUSE_S
         while time.monotonic() < deadline:
             with _translated():
-                found = self._take(keys=[self._lock, self._head], args=[token, _LOCK_MS])
+                keys, args = [self._lock, self._head, self._log], [token, _LOCK_MS, position, _AT_ONCE]
+                found: Any = self._take(keys=keys, args=args)
             if found is not None:
-                return _head(found)
+                return _head(found[0]), [_entry(each, _fields(pairs)) for each, pairs in found[1]]
             time.sleep(pause)
             pause = min(_LONGEST_PAUSE_S, pause * 1.5)
         raise StoreUnavailableError("other servers write to the store all the time; nothing was changed, try again")
@@ -159,6 +160,10 @@ def _head(found: Any) -> Head:
         return Head()
     position, _, tag = _text(found).partition(" ")
     return Head(int(position), tag)
+
+
+def _fields(pairs: Any) -> dict[Any, Any]:
+    return dict(zip(pairs[::2], pairs[1::2], strict=True))
 
 
 def _entry(number: Any, fields: Any) -> Entry:

@@ -61,7 +61,7 @@ class Replica:
             return
         self._connection.execute("BEGIN IMMEDIATE")
         try:
-            self._follow(head)
+            self._follow(head, self._stands_at(), [])
             self._connection.execute("COMMIT")
         except BaseException:
             self._seen = Head()
@@ -78,9 +78,10 @@ class Replica:
         """
         self._changes = []
         self._token = secrets.token_hex(8)
-        head = self.log.take(self._token)
+        at = self._stands_at()
+        head, entries = self.log.take(self._token, at.position)
         try:
-            self._follow(head)
+            self._follow(head, at, entries)
         except BaseException:
             self.give_up()
             raise
@@ -134,12 +135,19 @@ class Replica:
         except DivergedError as error:
             raise StoreUnavailableError("the store in Redis is incomplete; empty it, or name another one") from error
 
-    def _follow(self, head: Head) -> None:
-        """Carry out everything up to ``head``, in the transaction that is open."""
+    def _stands_at(self) -> Head:
+        """Return what the file has carried out, also over other connections."""
         position, tag = self._connection.execute("SELECT position, tag FROM replica").fetchone()
-        at = Head(position, tag)
+        return Head(position, tag)
+
+    def _follow(self, head: Head, at: Head, entries: list[Entry]) -> None:
+        """Carry out everything from ``at`` to ``head``, in the transaction that is open.
+
+        ``entries`` are the first of it, if they are known.
+        """
         while at != head:
-            entries = self.log.after(at.position) if at.position < head.position else []
+            if not entries and at.position < head.position:
+                entries = self.log.after(at.position)
             if not entries:
                 raise DivergedError
             for entry in entries:
@@ -149,6 +157,7 @@ class Replica:
                 at = entry.head
                 if at == head:
                     break
+            entries = []
         self._stand_at(head)
 
     def _stand_at(self, head: Head) -> None:

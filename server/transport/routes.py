@@ -85,6 +85,10 @@ class Routes:
         path_id = {**_EPISODE_ID, "in": "path"}
         trace = "/episodes/{episode_id:path}/trace"
         _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
+        step = "/episodes/{episode_id:path}/step"
+        _add(router, "POST", step, self.step, "Take one step", StepResponse, [path_id], body="StepRequest")
+        state = "/episodes/{episode_id:path}/state"
+        _add(router, "GET", state, self.state, "The conversation so far", EpisodeState, [path_id])
         finish = "/episodes/{episode_id:path}/finish"
         what = "End an episode early"
         _add(router, "POST", finish, self.finish, what, StepResponse, [path_id], body="FinishRequest")
@@ -145,14 +149,14 @@ class Routes:
     async def step(self, request: Request) -> Response:
         """Take one step of a live episode."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
-        asked = StepRequest.model_validate(parse_json(raw))
+        asked = StepRequest.model_validate(_in_path(request, parse_json(raw)))
         request_id = chosen_request_id(asked.action, asked.request_id)
         record = await self._service.record(asked.episode_id, _env(request))
         return _json(await self._service.step(record, asked.action, request_id))
 
     async def state(self, request: Request) -> Response:
         """Return the conversation of an episode, live or ended."""
-        episode_id = request.query_params.get("episode_id")
+        episode_id = request.path_params.get("episode_id") or request.query_params.get("episode_id")
         if not episode_id:
             raise BadRequestError("episode_id: say which episode, as in /state?episode_id=…")
         return _json(await self._service.state(await self._service.record(episode_id, _env(request), to_read=True)))
@@ -226,6 +230,20 @@ class Routes:
         raw = await read_body(request, self._service.settings.max_body_bytes)
         answer = await self._rpc.answer_text(raw, _env(request))
         return Response(status_code=202) if answer is None else _json(answer)
+
+
+def _in_path(request: Request, body: Any) -> Any:
+    """Return the body of a step with the episode's id from the address, where it stands there.
+
+    Raises:
+        BadRequestError: the body names another one.
+    """
+    episode_id = request.path_params.get("episode_id")
+    if episode_id is None or not isinstance(body, dict):
+        return body
+    if body.get("episode_id", episode_id) != episode_id:
+        raise BadRequestError("episode_id: the address names another episode; leave it out of the body")
+    return {**body, "episode_id": episode_id}
 
 
 def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str | None:

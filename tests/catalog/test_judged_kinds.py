@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import pytest
 
+from ecom_rlve.catalog.kinds.leaf_names import UNKNOWN
+from ecom_rlve.catalog.kinds.nouns import bare
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.row import read_row
 from ecom_rlve.catalog.shop_words.inflection import singular
-from ecom_rlve.catalog.shop_words.leaf_names import UNKNOWN
-from ecom_rlve.catalog.shop_words.nouns import bare
 
 _FOLDER = Path(__file__).parent / "judged_kinds"
 TRADES = sorted(path.stem for path in _FOLDER.glob("*.tsv"))

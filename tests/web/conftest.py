@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 _NEEDED = ("playwright", "axe_playwright_python", "gradio")
 _CATALOG = "synthetic:600:0"
-_WAIT_MS = 20_000
+_WAIT_MS = 60_000
 """How long the browser waits for what must come; on a busy machine it may come late."""
 
 

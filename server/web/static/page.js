@@ -97,7 +97,9 @@
     const file = box.dataset?.opens && box.files[0];
     if (!file) return;
     const told = document.getElementById(`${box.id}-told`);
-    told.replaceChildren();
+    const name = document.createElement("p");
+    Object.assign(name, { className: "dim", textContent: file.name });
+    told.replaceChildren(name);
     const text = file.size > MOST_BYTES ? null : await file.text();
     if (text === null) told.append(refused(`A file of more than ${MOST_BYTES / 1e6} MB is not opened.`));
     else if (box.dataset.opens === "trace") window.ecomTrace({ text });

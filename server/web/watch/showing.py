@@ -52,7 +52,9 @@ def tick(film: Film | None, step: float) -> list[Any]:
         return [gr.skip(), gr.Timer(active=False), "Play", *[gr.skip()] * 4]
     following = int(step) + 1
     is_last = following == len(film.played.moves)
-    return [following, gr.Timer(active=not is_last), "Play" if is_last else "Pause", *show(film, following)]
+    # Not the last: whoever has paused it meanwhile must not find it going on.
+    stops = [gr.Timer(active=False), "Play"] if is_last else [gr.skip(), gr.skip()]
+    return [following, *stops, *show(film, following)]
 
 
 def toggle(label: str, film: Film | None, step: float) -> list[Any]:

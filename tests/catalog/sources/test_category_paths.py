@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ecom_rlve.catalog.shop_words.google_taxonomy import google_path
+from ecom_rlve.catalog.kinds.google_taxonomy import google_path
 from ecom_rlve.catalog.sources.category_paths import category_fields
 
 

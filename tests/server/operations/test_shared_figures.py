@@ -17,6 +17,7 @@ import sys
 from ecom_rlve.server.metrics import Metrics
 metrics = Metrics(lambda: 2, lambda: 5, lambda runs: [])
 metrics.tell_build("print", 400)
+metrics.watch_held(lambda: 2)
 tally = metrics.episodes.tally("CART", "r")
 tally.begin()
 metrics.observe_search(0.002)
@@ -59,9 +60,11 @@ def test_any_worker_tells_the_sum_and_a_killed_one_keeps_its_counts() -> None:
             for each in workers:
                 each.kill()
                 each.communicate()
-    names = ("ecom_rlve_resets_total", "ecom_rlve_search_seconds_count", "ecom_rlve_live_sessions", "processes")
+    names = ("ecom_rlve_resets_total", "ecom_rlve_search_seconds_count", "ecom_rlve_held_sessions", "processes")
     assert [told[name] for name in names] == [3, 3, 6, 3]
     assert [later[name] for name in names] == [3, 3, 4, 2]
+    # They are those of all workers already.
+    assert told["ecom_rlve_live_sessions"] == 2
     assert (told["ecom_rlve_build_info"], told["ecom_rlve_catalog_products"]) == (1, 400)
 
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path, leaf_of_title
+from ecom_rlve.catalog.kinds.leaf_names import category_of, unique_names
+from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Category
-from ecom_rlve.catalog.shop_words.leaf_categories import leaf_of_path, leaf_of_title
-from ecom_rlve.catalog.shop_words.leaf_names import category_of, unique_names
-from ecom_rlve.catalog.shop_words.nouns import Leaf
 
 
 def _leaf(*path: str) -> Leaf:

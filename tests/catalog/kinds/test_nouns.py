@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ecom_rlve.catalog.shop_words.nouns import bare, kind_words, measure, noun_ending, noun_of
+from ecom_rlve.catalog.kinds.nouns import bare, kind_words, measure, noun_ending, noun_of
 
 
 def test_every_noun_is_found_in_singular_and_plural() -> None:

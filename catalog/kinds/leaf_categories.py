@@ -12,12 +12,12 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ecom_rlve.catalog.kinds.leaf_names import UNKNOWN, audience_of
+from ecom_rlve.catalog.kinds.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
+from ecom_rlve.catalog.kinds.plain_words import is_number, is_plain
+from ecom_rlve.catalog.kinds.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 from ecom_rlve.catalog.shop_words.inflection import looks_plural, plural, singular
-from ecom_rlve.catalog.shop_words.leaf_names import UNKNOWN, audience_of
-from ecom_rlve.catalog.shop_words.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
 from ecom_rlve.catalog.shop_words.phrases import fold_words
-from ecom_rlve.catalog.shop_words.plain_words import is_number, is_plain
-from ecom_rlve.catalog.shop_words.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 
 _MOST_WORDS = 4
 """A category of more words is no name to say; its noun is."""
@@ -69,7 +69,8 @@ def leaf_of_path(path: Sequence[str]) -> Leaf | None:
     for at in range(len(path) - 1, -1, -1):
         element = _read(path[: at + 1])
         if element.leaf is not None and (is_open or element.leaf.family in _TITLED_FREELY):
-            return element.leaf
+            people = [below for below in path[at + 1 :] if below.casefold() in kind_words()["audiences"]]
+            return element.leaf._replace(path=(*element.leaf.path, *people))
         is_open = is_open and not element.nouns and not element.is_generic and _is_qualifier(path[at])
     return None
 
@@ -152,7 +153,9 @@ def _named(path: Sequence[str], text: str, noun: Noun) -> Leaf | None:
         one, several = noun.leaf.singular, noun.leaf.plural
     else:
         one, several = _whole_name(words, noun)
-    leaf = Leaf(tuple(path), one, several, noun.leaf.family)
+    # A label alone is no department.
+    shown = tuple(path) if len(path) > 1 else (noun.leaf.family, several.capitalize())
+    leaf = Leaf(shown, one, several, noun.leaf.family)
     audience = audience_of(path)
     return _for_animals(leaf, audience) if audience in word_set("animals") else leaf
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.catalog.shop_words.title_heads import head_of_title
+from ecom_rlve.catalog.kinds.title_heads import head_of_title
 
 
 def _kind(title: str) -> str | None:

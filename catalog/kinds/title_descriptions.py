@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ecom_rlve.catalog.shop_words.plain_words import is_plain
-from ecom_rlve.catalog.shop_words.title_heads import head_of_title
-from ecom_rlve.catalog.shop_words.title_parts import parts_of
+from ecom_rlve.catalog.kinds.plain_words import is_plain
+from ecom_rlve.catalog.kinds.title_heads import head_of_title
+from ecom_rlve.catalog.kinds.title_parts import parts_of
 
 
 def describing_words(title: str) -> list[tuple[str, ...]]:

@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from functools import cache
 
+from ecom_rlve.catalog.kinds.nouns import word_set
 from ecom_rlve.catalog.shop_words.attribute_words import spellings
-from ecom_rlve.catalog.shop_words.nouns import word_set
 
 _DESCRIBING = ("color", "size", "material", "pattern", "style", "age_range", "connector_type")
 _NUMBER = re.compile(r"\d+(?:[p,]\d+)?")

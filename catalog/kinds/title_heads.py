@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ecom_rlve.catalog.shop_words.inflection import plural, singular
-from ecom_rlve.catalog.shop_words.nouns import (
+from ecom_rlve.catalog.kinds.nouns import (
     Ending,
     Leaf,
     Noun,
@@ -24,9 +23,10 @@ from ecom_rlve.catalog.shop_words.nouns import (
     noun_of,
     word_set,
 )
+from ecom_rlve.catalog.kinds.plain_words import is_number, is_plain
+from ecom_rlve.catalog.kinds.title_parts import Part, parts_of
+from ecom_rlve.catalog.shop_words.inflection import plural, singular
 from ecom_rlve.catalog.shop_words.phrases import fold_words
-from ecom_rlve.catalog.shop_words.plain_words import is_number, is_plain
-from ecom_rlve.catalog.shop_words.title_parts import Part, parts_of
 
 _MOST_AFTER_PLURAL = 4
 """A longer run of words after a noun in the plural is a salad of words."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from ecom_rlve.catalog.kinds.nouns import Leaf, bare, kind_words, measure, word_set
 from ecom_rlve.catalog.product import UNKNOWN_KIND, Category
-from ecom_rlve.catalog.shop_words.nouns import Leaf, bare, kind_words, measure, word_set
 from ecom_rlve.catalog.shop_words.phrases import Phrases, fold_words
 
 UNKNOWN = Leaf(("Other", UNKNOWN_KIND.capitalize()), "other item", UNKNOWN_KIND, "other")
