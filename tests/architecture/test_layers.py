@@ -83,6 +83,8 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),
     "evaluation/bench/crowd/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "evaluation/bench/soak/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "commands/journal.py": ({"server"}, "reads a server's own store, without the server"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
