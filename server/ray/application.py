@@ -1,43 +1,24 @@
 """``serve run ecom_rlve.server.ray.application:application``: replicas that share a store in Redis.
 
 Each replica is a whole server, with settings from the environment like any other. Any of them answers for any episode.
-Arguments are given as ``name=value``; they are those of :class:`Scale`.
+Arguments are given as ``name=value``; they are those of :class:`~ecom_rlve.server.ray.scale.Scale`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
-from pydantic import BaseModel, ConfigDict, Field
 from ray import serve
 
 from ecom_rlve.server.app import create_app
+from ecom_rlve.server.ray.scale import Scale, replicas_wanted
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreError
 
 LIVE = "live_episodes"
 """Name of the figure that replicas tell and that their number follows."""
-
-
-class Scale(BaseModel):
-    """How many replicas there are, and what each of them takes."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    least: int = Field(default=2, ge=1)
-    """Fewest replicas."""
-    most: int = Field(default=8, ge=1)
-    """Most replicas."""
-    live_each: int = Field(default=400, ge=1)
-    """Live episodes that one replica should hold."""
-    cpus: float = Field(default=1.0, gt=0)
-    """Processors that are set aside for a replica, which uses one at the most."""
-    down_after_s: float = Field(default=600.0, ge=0)
-    """Seconds for which fewer would have been enough before one goes: rollouts come in waves."""
 
 
 @cache
@@ -53,22 +34,6 @@ def server() -> FastAPI:
     return create_app(settings)
 
 
-def replicas_wanted(live: Iterable[float], live_each: int, least: int, most: int) -> int:
-    """Return how many replicas should hold so many live episodes, given by replica.
-
-    >>> [replicas_wanted(live, 400, 2, 8) for live in ([], [300, 90], [500, 301], [9000])]
-    [2, 2, 3, 8]
-    """
-    return max(least, min(most, math.ceil(sum(live) / live_each)))
-
-
-def follow_live_episodes(context: Any, live_each: int) -> tuple[int, dict[str, Any]]:
-    """Return how many replicas Ray Serve should run; it keeps the second part for the next call."""
-    told = context.aggregated_metrics.get(LIVE, {})
-    bounds = (context.capacity_adjusted_min_replicas, context.capacity_adjusted_max_replicas)
-    return replicas_wanted(told.values(), live_each, *bounds), {}
-
-
 class Policy:
     """Follows the live episodes; Ray Serve makes one with the arguments that its configuration holds."""
 
@@ -76,8 +41,10 @@ class Policy:
         self._live_each = live_each
 
     def __call__(self, context: Any) -> tuple[int, dict[str, Any]]:
-        """Return as :func:`follow_live_episodes` does."""
-        return follow_live_episodes(context, self._live_each)
+        """Return how many replicas there should be, and what Ray Serve keeps for the next call: nothing."""
+        told = context.aggregated_metrics.get(LIVE, {})
+        bounds = (context.capacity_adjusted_min_replicas, context.capacity_adjusted_max_replicas)
+        return replicas_wanted(told.values(), self._live_each, *bounds), {}
 
 
 def build() -> FastAPI:
@@ -107,6 +74,7 @@ def application(arguments: dict[str, str]) -> Any:
         autoscaling_config={
             "min_replicas": scale.least,
             "max_replicas": scale.most,
+            "upscale_delay_s": 0,
             "downscale_delay_s": scale.down_after_s,
             "policy": {"policy_function": f"{__name__}:Policy", "policy_kwargs": {"live_each": scale.live_each}},
         },

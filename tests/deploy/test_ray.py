@@ -1,4 +1,4 @@
-"""Two replicas under Ray Serve with a store in Redis: steps of one episode are answered by both."""
+"""Ray Serve with a store in Redis: live episodes make a second replica start, and steps of one are answered by both."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ def test_replicas_share_an_episode(redis_url: str, tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr[-3000:]
     told = json.loads(done.stdout.splitlines()[-1])
+    assert told["replicas"] == [1, 2]
     steps = len(told["turns"])
     assert told["turns"] == list(range(1, steps + 1))
     assert (told["step_count"], told["done"]) == (steps, True)
