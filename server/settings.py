@@ -12,6 +12,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from ecom_rlve.server.admission.tokens import TokenSpec, checked_token
 from ecom_rlve.server.operations.logs import LogFormat
+from ecom_rlve.server.web.watch.origins import Origins
 
 RedisUrl = Annotated[str, Field(pattern="^rediss?://")]
 _LOOPBACK = "127.0.0.1"
@@ -131,6 +132,16 @@ class Settings(BaseSettings):
     reports: Path | None = None
     """Folder whose latest report the page shows; None = none, visitors can only open files of their own."""
 
+    agent_origins: tuple[str, ...] = ()
+    """Servers of models that visitors of the page may name, to watch one play: a JSON list of origins such as
+    ``["https://models.example:8443"]``, with ``loopback`` for every port of this machine; empty = none."""
+    agent_url: str | None = None
+    """Address of an OpenAI-compatible server whose model every visitor may watch; needs ``agent_model``."""
+    agent_model: str | None = None
+    """Name of that model on its server; needs ``agent_url``."""
+    agent_key: SecretStr | None = Field(default=None, min_length=1)
+    """Bearer token for that server, never for one that a visitor names; None = none is sent."""
+
     pool_above_products: int = Field(default=50_000, ge=0)
     """With more products than this, resets and steps run in threads instead of the event loop."""
     pool_threads: int = Field(default=4, ge=1, le=32)
@@ -199,7 +210,15 @@ class Settings(BaseSettings):
             raise ValueError("simulator model needs model_name, the name that the server gives the model")
         if self.simulator == "model" and self.model_url is None and not self.is_replayed:
             raise ValueError("simulator model needs model_url, the address of an OpenAI-compatible server")
+        if (self.agent_url is None) is not (self.agent_model is None):
+            raise ValueError("agent_url and agent_model go together: set both, or neither")
         return self
+
+    @field_validator("agent_origins")
+    @classmethod
+    def _require_origins(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        Origins(names)
+        return names
 
     @property
     def wants_token(self) -> bool:

@@ -41,12 +41,20 @@ settings.register_profile("slow", _ANY_SPEED, max_examples=2000, print_blob=True
 settings.load_profile("fast")
 
 
+_PUBLISHED = {0, 3, 6, 9, 12, 20}
+"""Difficulties that the fast suite plays where a test plays every one: those of the tables (SPEC §11), and the last."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what plays against the application, so that no test of the client need remember to say so."""
+    """Mark what plays against the application, so that no test of the client need remember to say so; thin the fast."""
     for item in items:
         if {"live_app", "app_with"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.needs_server)
+        if item.get_closest_marker("every_difficulty") and isinstance(item, pytest.Function):
+            given = item.callspec.params
+            if given.get("d", given.get("difficulty")) not in _PUBLISHED:
+                item.add_marker(pytest.mark.slow)
 
 
 class _Impatient(selectors.DefaultSelector):

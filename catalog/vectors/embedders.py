@@ -28,7 +28,8 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from ecom_rlve.catalog.columns.vocabulary import Vocabulary
-from ecom_rlve.catalog.columns.words import Bags, split_words
+from ecom_rlve.catalog.columns.words import Bags
+from ecom_rlve.catalog.shop_words.asking import read_query
 from ecom_rlve.catalog.vectors.scaling import scaled
 from ecom_rlve.streams import stream
 
@@ -141,7 +142,7 @@ class LocalEmbedder:
         Of a word that no product has the n-grams count, so that a misspelt word lies near the right one.
         """
         total = np.zeros(self.dimensions, dtype=np.int64)
-        for word in split_words(query):
+        for word in read_query(query).words:
             total += self._vector_of(word)
         return np.asarray(scaled(total[None])[0])
 
@@ -171,14 +172,20 @@ def _features_in_chunks(vocabulary: Vocabulary) -> Iterator[tuple[int, csr_matri
 
 
 def _incidence(bags: Bags, rows: NDArray[np.int64]) -> csr_matrix:
-    """Return the matrix of ``rows`` by vocabulary, int64; a weight says where in the product's texts a word occurs."""
+    """Return the matrix of ``rows`` by vocabulary, int64; a weight says where in the product's texts a word occurs.
+
+    Words that only a description holds are left out: they are many, and most of them are talk.
+    """
     from scipy.sparse import csr_matrix
 
-    lengths, numbers = bags.gathered(rows)
+    lengths, places = bags.places(rows)
     ends = np.cumsum(lengths)
-    places = np.arange(len(numbers)) - np.repeat(ends - lengths, lengths)
-    weights = np.where(places < np.repeat(bags.telling[rows], lengths), _TELLING_WEIGHT, 1)
-    offsets = np.concatenate(([0], ends))
+    order = np.arange(len(places)) - np.repeat(ends - lengths, lengths)
+    embedded = bags.embedded[rows].astype(np.int64)
+    kept = order < np.repeat(embedded, lengths)
+    weights = np.where(order < np.repeat(bags.telling[rows], lengths), _TELLING_WEIGHT, 1)[kept]
+    offsets = np.concatenate(([0], np.cumsum(embedded)))
+    numbers = bags.numbers[places[kept]]
     return csr_matrix((weights.astype(np.int64), numbers, offsets), shape=(len(rows), len(bags.vocabulary)))
 
 

@@ -58,8 +58,12 @@ class Games:
         Raises as :meth:`Service.reset` does.
         """
         await self.drop(replaced)
-        drawn = secrets.randbelow(SEEDS) if seed is None else seed
-        request = ResetRequest(env_id=env_id, difficulty=difficulty, seed=drawn, run_id=RUN, style=style)
+        named = drawn() if seed is None else seed
+        return await self.begin({"env_id": env_id, "difficulty": difficulty, "seed": named, "style": style})
+
+    async def begin(self, arguments: Mapping[str, Any]) -> Record:
+        """Start an episode with these arguments of a reset, difficulty and seed among them; as :meth:`start` raises."""
+        request = ResetRequest.model_validate({**arguments, "run_id": RUN})
         answer = json.loads(await self.service.reset(request))
         record = await self.service.record(answer["observation"]["episode_id"])
         self._own[record.episode_id] = None
@@ -106,6 +110,11 @@ class Games:
         except UnknownProductError:
             return None
         return str(self.shop.card(row)["title"])
+
+
+def drawn() -> int:
+    """Return a seed for an episode of which none was named."""
+    return secrets.randbelow(SEEDS)
 
 
 def solution(shop: Shop, episode: Episode) -> list[tuple[str, Mapping[str, Any]]]:

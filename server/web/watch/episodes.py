@@ -1,9 +1,10 @@
-"""Episodes that somebody else plays: a built-in agent, through the service, or whoever recorded a trace."""
+"""Episodes that are whole before one watches them: a built-in agent's, through the service, and recorded ones."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from ecom_rlve.client import StepResult
@@ -19,6 +20,16 @@ from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.views.comparing import Revealed
 
 ORACLE = "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """An episode that a visitor watches."""
+
+    played: Played
+    revealed: Revealed | None
+    is_whole: bool = True
+    """Whether no more steps come; not while a model still plays."""
 
 
 class _Knowing:
