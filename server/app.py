@@ -20,18 +20,25 @@ import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.admission.gate import add_gate
+from ecom_rlve.server.admission.leases import Named
+from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
+from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
+from ecom_rlve.server.operations.drain import DrainingServer
+from ecom_rlve.server.operations.logs import Event, log_config
+from ecom_rlve.server.operations.request_figures import Observed
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.transport.api_page import add_api_page
-from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.web.mount import has_page, mount, page_of
 
-_REAP_EVERY_S = 30.0
+_TEND_EVERY_S, _REAP_EVERY_S = 5.0, 30.0
+"""With a journal workers tell each other that they live; without one there is only something to forget."""
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
 """A collection of young objects starts when so many were made and kept. With templates it takes about two milliseconds.
 Requests to a model leave tasks and tracebacks behind, each of which costs a hundred times as much."""
@@ -78,9 +85,11 @@ def create_app(
         voice: words the customers instead of the voice that ``settings`` ask for.
 
     Raises:
+        TokensError: the file of tokens cannot be read.
         StoreError: the store cannot be opened.
         PageError: the page is asked for, and the extra that it needs is not installed.
     """
+    tokens = Tokens(settings.token, settings.tokens, settings.tokens_file)
     shop = shop or opened_shop(settings)
     service = Service(settings, shop, now, voice)
     page = page_of(service, shop) if has_page(settings) else None
@@ -89,9 +98,10 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await require_model(settings)
         facts = service.metadata()["catalog"]
-        where = (settings.host, settings.port)
-        _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
-        watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
+        catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
+        where = {"host": settings.address, "port": settings.port}
+        _logger.info(Event("start", **catalog, **where, version=ecom_rlve.__version__))
+        watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
         yield
@@ -125,8 +135,10 @@ def create_app(
     async def environment_socket(websocket: WebSocket, env: str) -> None:
         await serve_socket(websocket, service, env)
 
-    if settings.token is not None:
-        app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    app.add_middleware(Named)
+    hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
+    add_gate(app, tokens, hosts, settings.allowed_origins)
+    app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
 
@@ -134,47 +146,61 @@ async def _answered(_request: Request, error: Exception) -> Response:
     return translate(error).response()
 
 
-async def _reap(service: Service) -> None:
+async def _tend(service: Service) -> None:
     while True:
-        await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
+        every = _TEND_EVERY_S if service.settings.is_journalled else _REAP_EVERY_S
+        await asyncio.sleep(min(every, service.settings.idle_ttl_s))
         try:
-            expired = service.sessions.reap()
+            expired = await service.tend()
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:
-            _logger.warning("store error=%s", error)
+            _logger.warning(Event("store", error=error))
             continue
         if expired:
-            _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
+            _logger.info(Event("expired", episodes=expired, active=service.sessions.active))
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
-    """Return uvicorn's configuration: pings that a stalled trainer survives, no compression, short log lines.
+    """Return uvicorn's configuration: limits, pings that a stalled trainer survives, no compression, short log lines.
 
     ``changes`` replace single options of uvicorn.
     """
     options: dict[str, Any] = {
-        "host": settings.host,
+        **protocols(settings),
+        "host": settings.address,
         "port": settings.port,
         "ws_ping_interval": settings.ws_ping_interval_s,
         "ws_ping_timeout": settings.ws_ping_timeout_s,
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
-        "access_log": settings.access_log,
-        # Nearly all of uvicorn's lines below a warning are one per socket.
-        "log_level": settings.log_level if settings.access_log else "warning",
-        "log_config": _log_config(settings.log_level.upper()),
+        # Its lines hold addresses, and those hold the ids of episodes; ours name routes.
+        "access_log": False,
+        "log_level": None,
+        "log_config": log_config(settings.log_level.upper(), settings.log_format),
         "server_header": False,
     }
     return uvicorn.Config(app, **{**options, **changes})
 
 
 def serve(settings: Settings, *, shop: Shop | None = None) -> None:
-    """Serve until stopped; ``shop`` as for :func:`create_app`."""
+    """Serve with this process until stopped; ``shop`` as for :func:`create_app`."""
+    app, config = prepared(settings, shop)
+    with contextlib.suppress(KeyboardInterrupt):
+        DrainingServer(config, app.state.service.drain).run()
+
+
+def prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
+    """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
+    asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(server_config(app, settings)).run()
+    config = server_config(app, settings)
+    if settings.max_sessions < asked.max_sessions:
+        _logger.warning(Event("few_open_files", places=settings.max_sessions, asked=asked.max_sessions))
+    if is_exposed(settings):
+        _logger.warning(Event("open_to_all", host=settings.address, advice="set ECOM_RLVE_TOKEN"))
+    return app, config
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -191,20 +217,10 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 
 def main() -> None:
     """Serve with the settings of the process environment."""
-    serve(Settings())
+    # Each worker builds the application of this module, so theirs is imported after it.
+    from ecom_rlve.server.workers.serving import serve_as_asked
 
-
-def _log_config(level: str) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "loggers": {
-            "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
-            "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},
-        },
-    }
+    serve_as_asked(Settings())
 
 
 def __getattr__(name: str) -> Any:

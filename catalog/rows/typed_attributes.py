@@ -1,23 +1,21 @@
 """The discrete attributes of a product, read from its details and its own text.
 
-A stated value is kept only if the title, a feature or the description names it too. Details are often filled in
-carelessly ("Item Form: Cream" on a brush), but texts are written for one product. If no detail states a colour or a
-material, it is taken from the text, provided that the text names exactly one.
+What an option, a column or a detail states is known, unless the title contradicts it. A form is kept only if the
+product's text names it too: details call a brush a "Cream". If no detail states a colour or a material, it is taken
+from the words of the title that say how the thing is, or from a feature, provided that they name exactly one.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import Any
 
+from ecom_rlve.catalog.kinds.title_descriptions import describing_words
 from ecom_rlve.catalog.rows.provenance import Details, Stated, agreed
 from ecom_rlve.catalog.rows.text import clean_text, is_latin, is_mojibake
-from ecom_rlve.catalog.shop_words.phrases import Found, Phrases, fold_words
+from ecom_rlve.catalog.shop_words.attribute_words import only_where_stated, parts, phrases, vocabulary
+from ecom_rlve.catalog.shop_words.phrases import Found, fold_words
 
 MAX_VALUE = 40
 """A stated value of more characters is a sentence and not read."""
@@ -40,6 +38,13 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 _CLOSED = ("color", "size", "material", "style", "pattern", "age_range", "connector_type")
 """Attributes whose values all come from the vocabulary; the others take any short value."""
+_TITLED = ("color", "material", "size")
+"""Attributes that a title may state, or contradict."""
+_DOUBTED = ("item_form",)
+"""Attributes of which details are often filled in carelessly, so that the product's own text must name the value."""
+_CONSUMED = ("Food", "Health", "Beauty", "Cleaning", "Books", "Media", "other")
+"""Families in which a title's colours and materials are flavours, ingredients, shades or names, or may be."""
+_WORN = ("Clothing", "Costumes", "Shoes", "Gloves", "Hats")
 _PLACEHOLDERS = frozenset(
     ("other", "others", "none", "unknown", "generic", "n a", "na", "does not apply", "not applicable", "assorted")
 )
@@ -53,25 +58,33 @@ _COLOR_FEATURE = re.compile(r"colou?r\s*[:：]\s*(.*)", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class ProductText:
-    """The words of a product's own text."""
+    """What a product's own text says about it."""
 
     raw_title: str
-    title: Sequence[str]
+    title: Sequence[Sequence[str]]
+    """The words of the title that say how the product is, in runs."""
     features: Sequence[str]
     """Raw features."""
     everything: Sequence[str]
     """Words of title, features and description."""
+    is_consumed: bool
+    """Whether words for colours and materials name an ingredient or a work: green tea, zinc tablets."""
+    is_worn: bool
+    """Whether "large" or "XL" after its noun is the size in which it is sold."""
 
     @classmethod
-    def of(cls, title: str, features: Sequence[str], description: str, brand: str | None) -> ProductText:
-        """Read a product's text, but not a brand at the start of its title ("Blue Hawk" names no colour)."""
-        words = _words(title)
-        own = _words(brand or "")
+    def of(
+        cls, title: str, features: Sequence[str], description: str, brand: str | None = None, family: str = ""
+    ) -> ProductText:
+        """Read a product's text, but not a brand at the start of its title ("White Mountain" names no colour)."""
+        own = title[: len(brand or "")].casefold() == (brand or "").casefold()
         return cls(
             raw_title=title,
-            title=words[len(own) :] if words[: len(own)] == own else words,
+            title=describing_words(title[len(brand or "") :] if own else title),
             features=tuple(features),
             everything=_words(". ".join([title, *features, description])),
+            is_consumed=family in _CONSUMED,
+            is_worn=family in _WORN,
         )
 
 
@@ -80,27 +93,19 @@ def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated
     values: dict[str, Stated[str]] = {}
     for name, keys in KEYS.items():
         stated = agreed(_read(name, details.stated(keys)))
-        if name in ("color", "material"):
+        if name in _TITLED:
             stated = _reconciled(name, stated, text)
-        if stated is not None and _is_named(name, stated.value, text.everything):
+        if stated is not None and (name not in _DOUBTED or _is_named(name, stated.value, text.everything)):
             values[name] = stated
     return values
 
 
-def spellings(name: str) -> Iterator[str]:
-    """Yield every spelling of every value of an attribute that has a vocabulary; nothing for the others."""
-    for value, others in _vocabulary().get(name, {}).items():
-        if value:
-            yield value
-            yield from others
-
-
 def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Stated[str] | None:
     """Return what details and text agree on; one of them if the other names nothing, None if they differ."""
-    titled = [Stated(value, "title", text.raw_title) for value in _clear_values(name, text.title)]
+    titled = [Stated(value, "title", text.raw_title) for value in _titled_values(name, text)]
     if titled:
         return agreed([*([stated] if stated else ()), *titled])
-    if stated is not None:
+    if stated is not None or name == "size" or text.is_consumed:
         return stated
     if name == "material":
         lines = [(feature, _materials_of_whole(_words(feature))) for feature in text.features]
@@ -108,6 +113,13 @@ def _reconciled(name: str, stated: Stated[str] | None, text: ProductText) -> Sta
         colors = [(feature, _COLOR_FEATURE.match(feature)) for feature in text.features]
         lines = [(feature, _values(name, _words(match[1]))) for feature, match in colors if match]
     return agreed(Stated(value, "features", feature) for feature, values in lines for value in values)
+
+
+def _titled_values(name: str, text: ProductText) -> list[str]:
+    if name == "size":
+        # Before the noun "large" is no size of clothes: a large tote.
+        return [value for run in text.title[1:] for value in _clear_values(name, run)] if text.is_worn else []
+    return [] if text.is_consumed else [value for run in text.title for value in _clear_values(name, run)]
 
 
 def _read(name: str, statements: Iterable[Stated[object]]) -> Iterator[Stated[str]]:
@@ -138,7 +150,7 @@ def _size(value: str) -> str | None:
         return shoe
     value = _INCH.sub(" inch", _PARENTHESIS.sub(" ", value)).strip()
     words = fold_words(value)
-    found = _phrases("size").find(words)
+    found = phrases("size").find(words)
     if len(found) == 1 and found[0].words == len(words):
         return found[0].value
     return value if _MEASURED.fullmatch(value) else None
@@ -152,7 +164,7 @@ def _shoe_size(value: str) -> str | None:
 
 
 def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
-    if value in _vocabulary().get(name, {}):
+    if value in vocabulary(name):
         return value in _values(name, words)
     wanted = fold_words(value)
     if name == "size" and all(map(str.isdecimal, wanted)):
@@ -163,9 +175,9 @@ def _is_named(name: str, value: str, words: Sequence[str]) -> bool:
 def _values(name: str, words: Sequence[str]) -> list[str]:
     if name == "color":
         # "Rose gold plated" and "sterling silver" name what a thing is made of, not its colour.
-        metal = {at for found in _phrases("material").find(words) if found.words > 1 for at in found.places}
+        metal = {at for found in phrases("material").find(words) if found.words > 1 for at in found.places}
         words = ["" if at in metal else word for at, word in enumerate(words)]
-    return [found.value for found in _phrases(name).find(words) if found.value and not _is_letter(found, words)]
+    return [found.value for found in phrases(name).find(words) if found.value and not _is_letter(found, words)]
 
 
 def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
@@ -175,15 +187,15 @@ def _is_letter(found: Found[str], words: Sequence[str]) -> bool:
 
 def _clear_values(name: str, words: Sequence[str]) -> list[str]:
     """Return the values that a text surely means: "cream" in a title need not be a colour."""
-    unclear = _file()["only_where_stated"][name]
+    unclear = only_where_stated(name)
     return [value for value in _values(name, words) if value not in unclear]
 
 
 def _materials_of_whole(words: Sequence[str]) -> list[str]:
     """Return the materials named, except right before a part: a "rubber sole" does not make the product rubber."""
-    parts, unclear = _file()["parts"], {"", *_file()["only_where_stated"]["material"]}
-    named = [found for found in _phrases("material").find(words) if found.value not in unclear]
-    return [found.value for found in named if (*words, "")[found.places.stop] not in parts]
+    unclear = {"", *only_where_stated("material")}
+    named = [found for found in phrases("material").find(words) if found.value not in unclear]
+    return [found.value for found in named if (*words, "")[found.places.stop] not in parts()]
 
 
 def _only(values: Iterable[str | None]) -> str | None:
@@ -193,22 +205,3 @@ def _only(values: Iterable[str | None]) -> str | None:
 
 def _words(text: str) -> list[str]:
     return fold_words(_INCH.sub(" inch", text))
-
-
-@cache
-def _file() -> dict[str, Any]:
-    text = resources.files("ecom_rlve.catalog.data").joinpath("attribute_words.json").read_text("utf-8")
-    table: dict[str, Any] = json.loads(text)
-    return table
-
-
-def _vocabulary() -> dict[str, dict[str, list[str]]]:
-    """Return spellings by value and attribute; the value "" lists phrases that only look like one."""
-    vocabulary: dict[str, dict[str, list[str]]] = _file()["vocabulary"]
-    return vocabulary
-
-
-@cache
-def _phrases(name: str) -> Phrases[str]:
-    values = _vocabulary()[name].items()
-    return Phrases((spelling, value) for value, others in values for spelling in (value, *others))

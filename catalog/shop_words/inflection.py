@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-_IRREGULAR = {"scarves": "scarf", "knives": "knife", "shelves": "shelf", "lenses": "lens", "mice": "mouse"}
-_KEPT_E = {"movies": "movie", "cookies": "cookie", "ties": "tie"}
+_IRREGULAR = {
+    **{"scarves": "scarf", "knives": "knife", "shelves": "shelf", "lenses": "lens", "mice": "mouse", "loaves": "loaf"},
+    **{"leaves": "leaf", "halves": "half", "wolves": "wolf", "geese": "goose", "teeth": "tooth", "feet": "foot"},
+    **{"men": "man", "women": "woman", "children": "child", "potatoes": "potato", "tomatoes": "tomato"},
+    **{"quizzes": "quiz", "buses": "bus", "atlases": "atlas", "canvases": "canvas", "gases": "gas", "cacti": "cactus"},
+    **{"irises": "iris", "thermoses": "thermos", "trellises": "trellis"},
+}
+_KEPT_E = {
+    **{"movies": "movie", "cookies": "cookie", "ties": "tie", "hoodies": "hoodie", "beanies": "beanie"},
+    **{"onesies": "onesie", "smoothies": "smoothie", "brownies": "brownie", "selfies": "selfie", "pies": "pie"},
+    **{"plushies": "plushie", "booties": "bootie", "hankies": "hankie", "axes": "axe", "koozies": "koozie"},
+}
 _UNCOUNTABLE = frozenset(
-    ("equipment", "jewelry", "clothing", "furniture", "luggage", "hardware", "software", "electronics")
+    (
+        "equipment",
+        "jewelry",
+        "clothing",
+        "furniture",
+        "luggage",
+        "hardware",
+        "software",
+        "electronics",
+        "gps",
+        "ups",
+        "vhs",
+    )
 )
 _PLURALS = {singular: plural for plural, singular in (_IRREGULAR | _KEPT_E).items()}
 
@@ -27,7 +49,7 @@ def singular(word: str) -> str:
         return word
     if word.endswith("ies"):
         return word[:-3] + "y"
-    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zes")) else word[:-1]
+    return word[:-2] if word.endswith(("ches", "shes", "xes", "sses", "zzes")) else word[:-1]
 
 
 def plural(phrase: str) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ecom_rlve.catalog.kinds.google_taxonomy import google_path
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path
 from ecom_rlve.catalog.rows.text import clean_text
 
 _ROOT = "home"
+_TAGS = "tags"
+"""Shops also tag what a product goes well with, so a tag does not say what it is."""
 
 
 def category_fields(
@@ -14,19 +18,24 @@ def category_fields(
 ) -> tuple[dict[str, list[str] | str], dict[str, str]]:
     """Return ``categories`` or ``main_category``, and the source's name of the field that it comes from.
 
-    The first of ``paths`` that is a path ("Shoes > Boots") gives ``categories``. If none is, the first of ``paths`` and
-    ``labels`` that is a word gives ``main_category``: a single word is often a label and no category ("Indoor"), so the
-    title counts more than it. Numbers (of Google's taxonomy) are ignored. A leading "Home" is left out.
+    Of ``paths`` ("Shoes > Boots", or a number of Google's taxonomy) the first that names a thing gives ``categories``,
+    or else the first. If there is none, the first of ``paths`` and ``labels`` that is a word gives ``main_category``.
+    A leading "Home" is left out.
     """
-    for field, text in paths.items():
-        path = [clean_text(element) for element in text.split(">")]
-        path = [element for element in path if element]
-        if len(path) > 1 and path[0].casefold() == _ROOT:
-            del path[0]
-        if len(path) > 1:
-            return {"categories": path}, {"categories": field}
+    read = {field: path for field, text in paths.items() if len(path := _path(text)) > 1}
+    chosen = next((field for field, path in read.items() if leaf_of_path(path)), next(iter(read), None))
+    if chosen is not None:
+        return {"categories": read[chosen]}, {"categories": chosen}
     for field, text in (*paths.items(), *labels.items()):
         label = clean_text(text.rpartition(">")[2])
-        if label and not label.isdecimal():
+        if label and not label.isdecimal() and field.casefold() != _TAGS:
             return {"main_category": label}, {"main_category": field}
     return {}, {}
+
+
+def _path(text: str) -> list[str]:
+    known = google_path(text.strip())
+    if known:
+        return list(known)
+    path = [element for element in map(clean_text, text.split(">")) if element]
+    return path[1:] if len(path) > 1 and path[0].casefold() == _ROOT else path

@@ -18,7 +18,10 @@ _BEFORE_SHARE = 0.6
 """Share of facts that stand before the noun where they can."""
 _SIMPLE = re.compile(r"[A-Za-z][\w'-]*(?: [a-z][\w'-]*)?")
 """A value that can stand before a noun: one word, or two of which the second is no name."""
-_MEASURE = re.compile(r"(?:pairs?|bags?|box(?:es)?|tins?|packs?|sets?|bottles?|jars?) of ")
+_MEASURE = re.compile(
+    r"(?:pairs?|bags?|box(?:es)?|tins?|packs?|sets?|bottles?|jars?|cans?|tubes?|bars?|rolls?|sheets?|pieces?|pads?"
+    r"|loaf|loaves|reams?|skeins?|cartons?) of "
+)
 
 
 class Worded(NamedTuple):

@@ -17,6 +17,7 @@ from ecom_rlve.catalog.columns.aisles import Aisles
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.columns.value_index import ValueIndex
 from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.rows.report import MAX_BAD
 from ecom_rlve.catalog.search.broad_filters import BroadFilters
 from ecom_rlve.catalog.search.byte_cache import ByteCache
 from ecom_rlve.catalog.search.search import Search
@@ -69,15 +70,24 @@ class Shop:
         self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     @classmethod
-    def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
+    def open(
+        cls,
+        source: str,
+        cache_dir: Path | None = None,
+        *,
+        currency: str | None = None,
+        mapping: Path | None = None,
+        max_bad: float = MAX_BAD,
+    ) -> Shop:
         """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file) or the folder of a built catalog.
 
+        The last three arguments are as for :func:`open_catalog`; a built catalog has them from its build.
         Raises ``SourceError`` and ``StoreError``.
         """
         if is_store(source):
             stored = open_store(Path(source))
             return cls(stored.catalog, stored.search(), stored.report, aisles=stored.aisles())
-        catalog, report = open_catalog(source)
+        catalog, report = open_catalog(source, currency=currency, mapping=mapping, max_bad=max_bad)
         return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
 
     def derive(self, make: Callable[..., Derived], *key: Hashable) -> Derived:
@@ -97,15 +107,21 @@ class Shop:
         return full_card(self.catalog, row, first)
 
     def _kinds(self, least: int) -> tuple[str, ...]:
-        """Return the leaf categories that hold at least ``least`` products, in name order."""
+        """Return the kinds that hold at least ``least`` products, in name order."""
         categories = self.catalog.categories
-        return tuple(categories[code].name for code in np.flatnonzero(self.category_sizes >= least).tolist())
+        return tuple(categories[code].name for code in np.flatnonzero(self.kind_sizes >= least).tolist())
 
     @cached_property
-    def category_sizes(self) -> NDArray[np.int64]:
-        """Number of products in each leaf category, in the order of the catalog's categories."""
+    def kind_sizes(self) -> NDArray[np.int64]:
+        """Number of products in each leaf category, in the order of the catalog's categories; 0 where it is no kind."""
         codes = self.catalog.category_codes
-        return np.asarray(np.bincount(codes, minlength=len(self.catalog.categories)), dtype=np.int64)
+        sizes = np.bincount(codes, minlength=len(self.catalog.categories))
+        return np.where(self.are_kinds, sizes, 0).astype(np.int64)
+
+    @cached_property
+    def are_kinds(self) -> NDArray[np.bool_]:
+        """Whether each leaf category is a thing that one can want, in the order of the catalog's categories."""
+        return np.array([category.is_kind for category in self.catalog.categories])
 
     def _aisle(self, category: str) -> Aisle:
         """Return the products of a leaf category, with their columns in contiguous memory."""
@@ -130,13 +146,16 @@ class Shop:
 
     @cached_property
     def departments(self) -> tuple[str, ...]:
-        """The departments of the catalog, in name order."""
-        return tuple(sorted({category.department for category in self.catalog.categories}))
+        """The departments of the catalog's kinds, in name order."""
+        return tuple(sorted({category.department for category in self.catalog.categories if category.is_kind}))
 
     def names_variant(self, row: int) -> bool:
-        """Tell whether a product's title names a value of its category's variant attribute."""
+        """Tell whether a product's title names a value of its category's variant attribute, or of its own variants."""
         category = self.catalog.category_of(row)
         title = self.catalog.titles[row].casefold()
+        stated = {str(value) for each in self.catalog.own_variants(row) for value in each.values.values()}
+        if any(re.search(rf"(?<![\w'’]){re.escape(value.casefold())}(?!\w)", title) for value in sorted(stated)):
+            return True
         own = self.catalog.value(row, category.variant_attribute)
         if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
             return True

@@ -19,12 +19,13 @@ MAX_LINES = 400
 MAX_MODULES = 12
 """Modules in a folder, beside its ``__init__``: what one takes in at a glance."""
 
-SHARED = {"codes", "models", "run_models", "said_models", "streams"}
+SHARED = {"codes", "models", "reward_words", "run_models", "said_models", "streams"}
 """Serve every layer and import nothing of ours but each other."""
 
 ALLOWED: dict[str, set[str]] = {
     "codes": set(),
     "models": {"codes", "said_models"},
+    "reward_words": {"models"},
     "run_models": {"models"},
     "said_models": set(),
     "streams": set(),
@@ -44,9 +45,13 @@ Evaluation and training start a server as a subprocess; they never import one.
 """
 
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {
-    "server/web/watching.py": (
+    "server/web/watch/episodes.py": (
         {"client", "evaluation"},
         "visitors watch the built-in agents, which play in the server's process and read what its client would",
+    ),
+    "server/web/watch/connected.py": (
+        {"client", "evaluation"},
+        "visitors watch a chat model, which plays by the code that judges one",
     ),
     "evaluation/oracle.py": (
         {"envs", "catalog"},
@@ -227,7 +232,7 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
     An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
     """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "openenv", "sentence", "trl", "web")
+    extras = ("server", "data", "openenv", "ray", "redis", "sentence", "trl", "web")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}

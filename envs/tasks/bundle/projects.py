@@ -80,7 +80,9 @@ def _usable_kinds(shop: Shop) -> tuple[str, ...]:
         some = slice(start, start + _AT_ONCE)
         codes = catalog.category_codes[some][are_offered(catalog, some)]
         counts += np.bincount(codes, minlength=len(counts))
-    return tuple(catalog.categories[code].name for code in np.flatnonzero(counts >= LEAST_OF_A_KIND).tolist())
+    return tuple(
+        catalog.categories[code].name for code in np.flatnonzero((counts >= LEAST_OF_A_KIND) & shop.are_kinds).tolist()
+    )
 
 
 def projects(shop: Shop, least: int) -> tuple[Project, ...]:

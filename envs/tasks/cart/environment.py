@@ -188,7 +188,7 @@ def _drawn(world: World, streams: Streams) -> _Drawn:
         slots = tuple(
             Slot(item, fact)
             for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
-            for fact in item_facts(wanted, description)
+            for fact in item_facts(wanted, description, world.shop.catalog.currency)
         )
         revision = None
         if stockout is not None and turn is not None:

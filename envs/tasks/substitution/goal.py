@@ -103,7 +103,7 @@ def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) 
     stockout, pool = shelf_stockout(world, kind.name, drawn.pool)
     wanted = pool_gains(shop, drawn.original, drawn.wished, pool, axes.d).best_rows(1)[0]
     kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
-    wished = [replace(fact, is_wish=True) for fact in facts_of(drawn.wished)]
+    wished = [replace(fact, is_wish=True) for fact in facts_of(drawn.wished, world.shop.catalog.currency)]
     return Intent(
         errand,
         goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, pool, wanted),
@@ -167,7 +167,7 @@ def _made_original_counts(shop: Shop) -> NDArray[np.int8]:
 
 def _are_roomy(shop: Shop, k: int) -> NDArray[np.bool_]:
     """Tell for each category whether it is large enough for ``k`` substitutes."""
-    return shop.category_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
+    return shop.kind_sizes >= _SOLD_OUT_TOGETHER + _ROOM_PER_PICK * k
 
 
 def _targets(shop: Shop, m: int, k: int) -> RowSet:
@@ -223,7 +223,9 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
         return None
     price = int(catalog.column("price").values[original])
     wished = tuple(
-        stated_price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
+        stated_price_bound(price, axes.d, slack, catalog.currency)
+        if name == "price"
+        else natural_constraint(catalog, original, name)
         for name in others
     )
     return _Draft(original, tuple(aisle.rows[gone].tolist()), required, wished, aisle.rows[pool])

@@ -13,9 +13,11 @@ from ecom_rlve.server.web.played import Move, Played, cart_of, orders_of
 from ecom_rlve.server.web.views.html import el, together
 from ecom_rlve.server.web.views.naming import shown, tool_name
 from ecom_rlve.server.web.views.offers import SUBMIT, Offers
-from ecom_rlve.server.web.views.results import show_result, table
+from ecom_rlve.server.web.views.results import order_line, show_result, table
 
 _ASK = "ask_user"
+_LONGEST_JOB = 600
+"""Characters of the job that are always in view; that of a journey holds those of seven environments."""
 _LONGEST = 4000
 """Most characters that are shown of what an agent writes: a model may write half a megabyte."""
 
@@ -55,10 +57,23 @@ def brief(played: Played) -> Markup:
     """Return what the agent is told of its job."""
     text = played.opening.instructions or ""
     job, _, rest = text.partition("\n")
-    told = el("details", el("summary", "All instructions"), el("pre", rest)) if rest else None
+    head_of_job = _head_of(job)
+    further = text if len(head_of_job) < len(job) else rest
+    told = el("details", el("summary", "All instructions"), el("pre", further)) if further else None
     head = f"{played.metadata.env_id} · difficulty {played.metadata.difficulty} · seed {played.metadata.seed}"
     today = f"Today is {played.opening.today}." if played.opening.today else None
-    return el("div", el("p", head, class_="dim"), el("p", job), el("p", today), told, class_="brief")
+    return el("div", el("p", head, class_="dim"), el("p", head_of_job), el("p", today), told, class_="brief")
+
+
+def _head_of(job: str) -> str:
+    """Return the first sentences of a job, as many as one reads before the conversation, and at least one."""
+    sentences = job.split(". ")
+    kept = sentences[0]
+    for sentence in sentences[1:]:
+        if len(kept) + len(sentence) > _LONGEST_JOB:
+            return f"{kept}."
+        kept = f"{kept}. {sentence}"
+    return kept
 
 
 def transcript(played: Played) -> str:
@@ -185,9 +200,12 @@ def _orders(played: Played, offers: Offers) -> Markup | None:
 
 def _order(order: Mapping[str, Any], offers: Offers, *, is_open: bool) -> Markup:
     order_id = {"order_id": order["order_id"]}
-    lines = [
-        {key: line[key] for key in ("line_id", "title", "price") if key in line} for line in order.get("lines", ())
-    ]
     head = el("summary", f"{order.get('date', '')} · {order.get('status', '')} ", el("code", order["order_id"]))
-    body = table(lines, offers, order_id, f"Order {order['order_id']}") if lines else None
-    return el("details", head, body, open=is_open)
+    lines = [order_line(line["line_id"], _of_line(line), offers, order_id) for line in order.get("lines", ())]
+    return el("details", head, el("ul", together(lines)), class_="order", open=is_open)
+
+
+def _of_line(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a line's title, and its price where it is known."""
+    price = line.get("price")
+    return str(line.get("title", "")), "" if price is None else shown(float(price), "price")

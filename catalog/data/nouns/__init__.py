@@ -1,0 +1,1 @@
+"""The nouns of things that shops sell, by trade, as text."""
