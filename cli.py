@@ -1,4 +1,4 @@
-"""The command line: ``ecom-rlve serve | demo | play | eval | report | replay | export | board | catalog | simulator``.
+"""The command line: ``ecom-rlve serve | demo | play | eval | report | replay | export | board | catalog | …``.
 
 Only the standard library, the client and other light modules are imported at the top. What a command needs beyond them
 comes with the extra ``[server]`` and is imported when the command runs. So a missing extra gives one clear line and no
@@ -21,6 +21,7 @@ from ecom_rlve.evaluation.judging.errors import JudgingError
 if TYPE_CHECKING:
     import typer
 
+    from ecom_rlve.catalog.sources import SourceReport
     from ecom_rlve.envs.customer.model.cassette import Cassette
     from ecom_rlve.envs.world.shop import Shop
     from ecom_rlve.evaluation.oracle import Oracle
@@ -50,6 +51,7 @@ def build_app() -> "typer.Typer":
     import typer
 
     from ecom_rlve.commands.catalog import catalog_app
+    from ecom_rlve.commands.journal import journal_app
     from ecom_rlve.commands.judging import add_judging
     from ecom_rlve.commands.playing import play
 
@@ -64,6 +66,7 @@ def build_app() -> "typer.Typer":
     app.command()(play)
     add_judging(app)
     app.add_typer(catalog_app(), name="catalog")
+    app.add_typer(journal_app(), name="journal")
     _add_simulator(app)
     return app
 
@@ -77,9 +80,12 @@ def _add_serve(app: "typer.Typer") -> None:
             str | None,
             typer.Option(help="Built catalog folder, or source of products: synthetic[:SIZE[:SEED]], a file."),
         ] = None,
-        host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
+        host: Annotated[
+            str | None, typer.Option(help="Address; absent: this machine alone, or all with a token.")
+        ] = None,
         port: Annotated[int | None, typer.Option(min=0, max=65535, help="TCP port; 0: any free one.")] = None,
         cache_dir: Annotated[Path | None, typer.Option(help="Folder that keeps the search index.")] = None,
+        workers: Annotated[int | None, typer.Option(min=1, max=64, help="Processes that serve, on one store.")] = None,
         max_sessions: Annotated[int | None, typer.Option(min=1, help="Places: sockets and live HTTP episodes.")] = None,
         log_level: Annotated[Literal["debug", "info", "warning", "error"] | None, typer.Option()] = None,
         reveal_goal: Annotated[bool | None, typer.Option(help="Show the goal in the result of an episode.")] = None,
@@ -113,6 +119,7 @@ def _add_serve(app: "typer.Typer") -> None:
             "host": host,
             "port": port,
             "cache_dir": cache_dir,
+            "workers": workers,
             "max_sessions": max_sessions,
             "log_level": log_level,
             "reveal_goal": reveal_goal,
@@ -282,14 +289,17 @@ def _grow_bank(given: dict[str, Any], output: Path, tables: list[str] | None, co
 
 def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.envs.customer.model.errors import VoiceError
-    from ecom_rlve.server.app import serve
+    from ecom_rlve.envs.errors import BankError
+    from ecom_rlve.server.admission.errors import TokensError
+    from ecom_rlve.server.app import serve, work
     from ecom_rlve.server.store.errors import StoreError
+    from ecom_rlve.server.workers.serving import serve_as_asked
+    from ecom_rlve.server.workers.supervisor import WorkerFailedError
 
     settings = _settings(given)
-    shop = _open_shop(settings)
     try:
-        serve(settings, shop=shop)
-    except (StoreError, VoiceError) as error:
+        serve_as_asked(settings, serve, work, lambda report: _tell(settings.catalog, report))
+    except (BankError, StoreError, TokensError, VoiceError, WorkerFailedError) as error:
         raise CommandFailedError(str(error)) from error
 
 
@@ -321,9 +331,14 @@ def _open_shop(settings: "Settings") -> "Shop":
         shop = opened_shop(settings)
     except BankError as error:
         raise CommandFailedError(str(error)) from error
-    for line in shop.report.describe() if shop.report else ():
-        print(f"{settings.catalog}: {line}", flush=True)
+    if shop.report:
+        _tell(settings.catalog, shop.report)
     return shop
+
+
+def _tell(source: str, report: "SourceReport") -> None:
+    for line in report.describe():
+        print(f"{source}: {line}", flush=True)
 
 
 if __name__ == "__main__":

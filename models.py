@@ -158,6 +158,14 @@ class FinishRequest(BaseModel):
     """A repeated request with this id returns the stored answer."""
 
 
+class ResumeRequest(BaseModel):
+    """Lets a socket take up a live episode whose own socket, or server process, was lost."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    episode_id: Annotated[str, Field(min_length=1, max_length=255)]
+
+
 class ToolResult(BaseModel):
     """The result of one tool call."""
 

@@ -17,11 +17,13 @@ from pathlib import Path
 from ecom_rlve import __version__
 from ecom_rlve.catalog.building.chunks import chunks_of
 from ecom_rlve.catalog.building.folder import BuildFolder
-from ecom_rlve.catalog.building.planning import planned
+from ecom_rlve.catalog.building.planning import Rules, planned
 from ecom_rlve.catalog.building.reading import Progress, read_parts
 from ecom_rlve.catalog.building.writing import written
 from ecom_rlve.catalog.columns.aisles import write_aisles
-from ecom_rlve.catalog.errors import CatalogError, StoreError
+from ecom_rlve.catalog.currency import checked_code
+from ecom_rlve.catalog.errors import CatalogError, SourceError, StoreError
+from ecom_rlve.catalog.rows.report import MAX_BAD
 from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.store import AISLES, FORMAT, Provenance, StoredCatalog, open_store, write_manifest
 
@@ -45,6 +47,9 @@ def build_catalog(
     embedder: str = "local",
     index: str = "auto",
     limit: int | None = None,
+    currency: str | None = None,
+    mapping: Path | None = None,
+    max_bad: float = MAX_BAD,
     workers: int = 1,
     progress: Progress = lambda _stage, _done, _total: None,
     chunk_rows: int = CHUNK_ROWS,
@@ -57,6 +62,9 @@ def build_catalog(
         embedder: ``local`` or ``st:MODEL``.
         index: ``auto``, ``flat`` or ``ivf``.
         limit: the greatest number of rows to read.
+        currency: code of the catalog's currency; None: the one that the rows state.
+        mapping: a file that says which column is which field; None: the source is of a known shape.
+        max_bad: the share of rows that may be unreadable; they are left out.
         workers: processes that read rows.
         progress: called with how far each stage is.
         chunk_rows: rows that are read at a time; a continued build must have the same.
@@ -65,12 +73,17 @@ def build_catalog(
     :class:`StoreError` where ``out`` exists, cannot be written, or holds an unfinished build of something else.
     """
     _check_options(embedder, index)
-    source, folder = chunks_of(source_spec), BuildFolder(out)
+    source, folder = chunks_of(source_spec, mapping), BuildFolder(out)
+    rules = Rules(currency and checked_code(currency), source.currency, max_bad)
     options = {"format": FORMAT, "embedder": embedder, "index": index, "limit": limit, "chunk_rows": chunk_rows}
+    options |= {"currency": rules.currency, "max_bad": max_bad}
     with _told(out):
         if folder.enter({"source": source.name, "identity": dict(source.identity), "versions": _versions(), **options}):
-            parts = read_parts(source, folder, chunk_rows=chunk_rows, limit=limit, workers=workers, progress=progress)
-            plan = planned(parts, source.categories, folder, progress)
+            with _refused(folder, source.name):
+                parts = read_parts(
+                    source, folder, chunk_rows=chunk_rows, limit=limit, workers=workers, progress=progress
+                )
+                plan = planned(parts, source.categories, folder, progress, rules)
             catalog = written(parts, plan, folder, progress)
             write_aisles(catalog, folder.store / AISLES)
             search = Search.write(
@@ -96,6 +109,16 @@ def _versions() -> dict[str, str]:
     """Return the versions of everything on which a catalog's bytes depend."""
     libraries = {name: version(name) for name in _LIBRARIES}
     return {"ecom-rlve": __version__, "python": platform.python_version(), **libraries}
+
+
+@contextmanager
+def _refused(folder: BuildFolder, name: str) -> Iterator[None]:
+    """Let the next build of the same folder go ahead whatever it is, where this one's source is refused."""
+    try:
+        yield
+    except SourceError as error:
+        folder.refuse()
+        raise error if name in str(error) else SourceError(f"{name}: {error}") from error
 
 
 @contextmanager

@@ -36,6 +36,18 @@ class Category:
 
 
 @dataclass(frozen=True, slots=True)
+class OwnVariant:
+    """A variant of a product that its shop states."""
+
+    values: Mapping[str, str | float]
+    """What it differs in from the others: typed attributes by name, canonical as those of products."""
+    price_cents: int | None = None
+    """Integer cents in the product's currency; None = unknown."""
+    stock: int | None = None
+    """Units of it; None = not stated."""
+
+
+@dataclass(frozen=True, slots=True)
 class Product:
     """One product; ``None`` always means unknown, never zero or empty."""
 
@@ -55,8 +67,8 @@ class Product:
     price_high_cents: int | None = None
     """Integer cents: upper end of a price range; None where there is none."""
     currency: str | None = None
-    """ISO 4217 code as the source states it; None = not stated. Amounts are never converted: a product priced in
-    another currency than dollars has no ``price_cents``."""
+    """ISO 4217 code; None = not known. Amounts are never converted: a product priced in another currency than its
+    catalog's has no ``price_cents``."""
     rating: float | None = None
     """0 to 5."""
     rating_count: int = 0
@@ -69,3 +81,5 @@ class Product:
     provenance: Mapping[str, str] = field(default_factory=dict)
     """What fields were read from, where it had to be interpreted: field -> "source key: raw text", the raw text cut at
     80 characters: ``{"color": "details.Color: Navy Blue", "price": "price: from 12.99"}``."""
+    variants: tuple[OwnVariant, ...] = ()
+    """The variants that its shop states, two or more; empty where it states none."""

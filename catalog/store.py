@@ -23,7 +23,7 @@ from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError, StoreErro
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.search.search import Search
 
-FORMAT = 1
+FORMAT = 2
 """Goes up when a folder of an earlier version can no longer be opened, or would be read differently."""
 MANIFEST = "manifest.json"
 TABLE = "table"
@@ -53,6 +53,8 @@ class Rows(BaseModel):
     kept: PositiveInt
     dropped: Mapping[str, NonNegativeInt]
     """Dropped rows by the name of a :class:`DropReason`."""
+    faults: tuple[str, ...] = ()
+    """The first rows that could not be read."""
 
 
 class Provenance(BaseModel):
@@ -83,7 +85,7 @@ class Manifest(Provenance):
     def report(self) -> SourceReport:
         """How many rows were kept and dropped; raises ``KeyError`` for reasons that this version does not know."""
         dropped = {DropReason[name]: count for name, count in self.rows.dropped.items()}
-        return SourceReport(self.rows.read, self.rows.kept, dropped)
+        return SourceReport(self.rows.read, self.rows.kept, dropped, self.rows.faults)
 
 
 @dataclass(frozen=True)
@@ -156,6 +158,7 @@ def write_manifest(folder: Path, catalog: Catalog, report: SourceReport, facts: 
             read=report.read,
             kept=report.kept,
             dropped={reason.name: count for reason, count in report.dropped.items()},
+            faults=report.faults,
         ),
         files={name: _facts(folder / name) for name in names if name != MANIFEST},
     )

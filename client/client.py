@@ -5,7 +5,7 @@ Both promise:
 - Nothing is connected before the first call.
 - An env may be used from several threads or tasks. Their calls wait for each other, because one env plays one episode
   at a time; use more envs to play more episodes.
-- The envs of a process share their connections.
+- The envs of a process share their connections. While any of them plays, a thread tells the server so once a minute.
 - After a fork, or in another event loop, new connections are made. A child process never ends its parent's episode.
 """
 
@@ -25,6 +25,7 @@ import httpx
 from ecom_rlve.client.batch import Failed, Played, Progress, play_batch
 from ecom_rlve.client.connections import connections, own_options
 from ecom_rlve.client.curriculum import AsyncCurriculum, Curriculum, RunOperations
+from ecom_rlve.client.heartbeat import HEADER, heart
 from ecom_rlve.client.protocol import Operation, Outcome, Request, Session, StepResult
 from ecom_rlve.models import Action, EpisodeState
 
@@ -52,6 +53,16 @@ class _Shell:
         """Id of the episode being played; None before a reset and after close."""
         return self._session.episode_id
 
+    @property
+    def is_playing(self) -> bool:
+        """Whether a live episode began here."""
+        return self._session.is_live
+
+    @property
+    def server(self) -> tuple[httpx.URL, Mapping[str, str]]:
+        """The server's address, and the headers that are sent there."""
+        return self._base_url, self._headers
+
     def _built(self, http: httpx.Client | httpx.AsyncClient, request: Request) -> httpx.Request:
         """Return a request as it is sent: to this env's address, with its own headers and cookies."""
         url = self._base_url
@@ -62,7 +73,7 @@ class _Shell:
             url.copy_with(raw_path=path),
             params=request.params,
             content=request.content,
-            headers=self._headers | kind,
+            headers=self._headers | kind | {HEADER: heart().client},
             timeout=self._timeout if request.timeout_s is None else request.timeout_s,
         )
         if self._cookies:
@@ -111,7 +122,10 @@ class EcomEnv(_Shell):
         :class:`UnservableError`, :class:`EpisodeExistsError`, :class:`CapacityError` or, as every call,
         :class:`UnauthorizedError`, :class:`ServerUnavailableError`, :class:`InfrastructureError`.
         """
-        return self._run(self._session.reset(arguments))
+        result = self._run(self._session.reset(arguments))
+        if self._transport is None:
+            heart().keep(self)
+        return result
 
     def step(self, action: Mapping[str, Any] | Action | str) -> StepResult:
         """Take one agent turn; a string is a model's raw output.
@@ -224,7 +238,10 @@ class AsyncEcomEnv(_Shell):
 
     async def reset(self, **arguments: Any) -> StepResult:
         """Start an episode; see :meth:`EcomEnv.reset`."""
-        return await self._run(self._session.reset(arguments))
+        result = await self._run(self._session.reset(arguments))
+        if self._transport is None:
+            heart().keep(self)
+        return result
 
     async def step(self, action: Mapping[str, Any] | Action | str) -> StepResult:
         """Take one agent turn; see :meth:`EcomEnv.step`."""

@@ -11,7 +11,7 @@
     ├── RunError                 the run is not there, or not as the request wants it
     │   └── RunPinnedError       it was played on another version, catalog or bank: fork it
     ├── UnservableError          the loaded catalog cannot serve this difficulty or seed
-    ├── UnauthorizedError        the token is missing or wrong
+    ├── UnauthorizedError        the token is missing, wrong, or not allowed to do this
     ├── CapacityError            all places of the server are taken
     ├── ServerUnavailableError   nobody answered before the deadline
     ├── UnexpectedAnswerError    something answered that does not speak this protocol
@@ -79,7 +79,7 @@ class UnservableError(EcomEnvError):
 
 
 class UnauthorizedError(EcomEnvError):
-    """The bearer token is missing or wrong; pass ``token=``."""
+    """The bearer token is missing, wrong, revoked, or lacks the scope for this call; pass ``token=``."""
 
 
 class CapacityError(EcomEnvError):

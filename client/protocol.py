@@ -100,15 +100,22 @@ class Session:
         self.episode_id: str | None = None
         self.done = False
 
+    @property
+    def is_live(self) -> bool:
+        """Whether an episode that began here still goes on."""
+        return self._owned and self.episode_id is not None and not self.done
+
     def reset(self, arguments: Mapping[str, Any]) -> Operation[StepResult]:
         """Start an episode. A live one is ended first, because a client plays one at a time.
 
         If ``arguments`` name its id, it is ended too where it began but no answer said so.
         """
+        named = arguments.get("episode_id")
         path, body = f"{self._prefix}/reset", encode(arguments)
+        if isinstance(named, str):
+            path = f"{path}?{_routed(named)}"
         if not self._is_pending(path, body):
             yield from self.end()
-        named = arguments.get("episode_id")
         self._unheard = named if isinstance(named, str) else None
         try:
             content = yield from self._submit(path, body)
@@ -121,8 +128,9 @@ class Session:
 
     def step(self, action: Mapping[str, Any] | Action | str) -> Operation[StepResult]:
         """Take one agent turn."""
-        body = encode({"episode_id": self._live_id(), "action": action_fields(action)})
-        content = yield from self._submit(f"{self._prefix}/step", body)
+        episode_id = self._live_id()
+        body = encode({"episode_id": episode_id, "action": action_fields(action)})
+        content = yield from self._submit(f"{self._prefix}/step?{_routed(episode_id)}", body)
         return self._accept(content)
 
     def finish(self) -> Operation[StepResult]:
@@ -142,7 +150,7 @@ class Session:
 
         So too if a reset that named it got no answer, because it may have begun.
         """
-        live = self.episode_id if self._owned and not self.done else None
+        live = self.episode_id if self.is_live else None
         unheard = self._unheard
         if unheard is not None:
             self._pending = None
@@ -202,6 +210,11 @@ class Session:
             why = response.observation.infra_error or "the server failed"
             raise InfrastructureError(f"the episode ended without a reward, do not score it: {why}")
         return StepResult(response.observation, response.reward, response.done, response.metadata)
+
+
+def _routed(episode_id: str) -> str:
+    """Return a query by which a balancer may send an episode's requests to one server; servers do not need it."""
+    return f"episode_id={quote(episode_id, safe='')}"
 
 
 def exchange(request: Request, retry_for: float) -> Operation[bytes]:

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 from rich import box
@@ -15,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ecom_rlve.catalog.inspection import PRICE_EDGES, Coverage, Inspection, inspect
+from ecom_rlve.catalog.rows.report import MAX_BAD
 from ecom_rlve.commands.serving import Served, served
 from ecom_rlve.envs.world.shop import Shop
 
@@ -37,13 +39,19 @@ class Inspected:
     environments: Mapping[str, Served]
 
 
-def inspected(source: str, examples: int) -> Inspected:
-    """Open a source or a catalog folder as a server would, and describe it; raises ``CatalogError``."""
-    shop = Shop.open(source)
+def inspected(
+    source: str, examples: int, *, currency: str | None = None, mapping: Path | None = None, max_bad: float = MAX_BAD
+) -> Inspected:
+    """Open a source or a catalog folder as a server would, and describe it; raises ``CatalogError``.
+
+    ``currency``, ``mapping`` and ``max_bad`` are as for a build, and for a source only.
+    """
+    shop = Shop.open(source, currency=currency, mapping=mapping, max_bad=max_bad)
     report = shop.report
     rows: dict[str, Any] = {}
     if report is not None:
         rows = {"read": report.read, "kept": report.kept, "dropped": {str(why): n for why, n in report.dropped.items()}}
+        rows |= {"faults": list(report.faults)} if report.faults else {}
     return Inspected(source, rows, inspect(shop.catalog, examples), served(shop))
 
 
@@ -63,6 +71,8 @@ def show(found: Inspected) -> None:
         console.print(f"{found.rows['read']:,} rows read, {found.rows['kept']:,} kept")
         for reason, count in found.rows["dropped"].items():
             console.print(Text(f"{count:,} dropped: {reason}"))
+        for fault in found.rows.get("faults", ()):
+            console.print(Text(f"skipped: {fault}"))
     console.print(_environments(found.environments))
     console.print(_coverage(content.coverage, content.products))
     console.print(_prices(content))
@@ -104,7 +114,8 @@ def _prices(content: Inspection) -> Table:
     prices = content.prices
     kinds = f"{prices.exact:,} exact, {prices.at_least:,} at least, {prices.range:,} ranges, {prices.unknown:,} unknown"
     currencies = ", ".join(f"{count:,} {name}" for name, count in prices.currencies.items())
-    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", "dollars", "products", "")
+    unit = content.currency or "dollars"
+    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", unit, "products", "")
     most = max(prices.histogram)
     for at, count in enumerate(prices.histogram):
         low = f"{PRICE_EDGES[at] // 100:,}"

@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import gc
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator, Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 import uvicorn
@@ -18,20 +20,29 @@ from starlette.responses import Response
 
 import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
-from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.admission.gate import add_gate
+from ecom_rlve.server.admission.leases import Named
+from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
+from ecom_rlve.server.admission.tokens import Tokens
 from ecom_rlve.server.errors import translate
+from ecom_rlve.server.operations.drain import DrainingServer
+from ecom_rlve.server.operations.logs import Event, log_config
+from ecom_rlve.server.operations.request_figures import Observed
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.transport.api_page import add_api_page
-from ecom_rlve.server.transport.auth import BearerToken
 from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.web.mount import has_page, mount, page_of
+from ecom_rlve.server.workers.catalog import opened_shop as opened_shop
+from ecom_rlve.server.workers.serving import serve_as_asked
+from ecom_rlve.server.workers.worker import HeardServer, become_worker
 
-_REAP_EVERY_S = 30.0
+_TEND_EVERY_S, _REAP_EVERY_S = 5.0, 30.0
+"""With a journal workers tell each other that they live; without one there is only something to forget."""
 _GC_OBJECTS, _GC_OBJECTS_WORDED = 50_000, 2_000
 """A collection of young objects starts when so many were made and kept. With templates it takes about two milliseconds.
 Requests to a model leave tasks and tracebacks behind, each of which costs a hundred times as much."""
@@ -54,14 +65,6 @@ class _Api(FastAPI):
         return super().openapi()
 
 
-def opened_shop(settings: Settings) -> Shop:
-    """Open the shop of a server; raises ``SourceError``, ``StoreError`` and ``BankError``."""
-    shop = Shop.open(settings.catalog, settings.cache_dir)
-    if settings.bank:
-        add_bank(shop, settings.bank)
-    return shop
-
-
 def create_app(
     settings: Settings,
     *,
@@ -78,9 +81,11 @@ def create_app(
         voice: words the customers instead of the voice that ``settings`` ask for.
 
     Raises:
+        TokensError: the file of tokens cannot be read.
         StoreError: the store cannot be opened.
         PageError: the page is asked for, and the extra that it needs is not installed.
     """
+    tokens = Tokens(settings.token, settings.tokens, settings.tokens_file)
     shop = shop or opened_shop(settings)
     service = Service(settings, shop, now, voice)
     page = page_of(service, shop) if has_page(settings) else None
@@ -89,9 +94,10 @@ def create_app(
     async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
         await require_model(settings)
         facts = service.metadata()["catalog"]
-        where = (settings.host, settings.port)
-        _logger.info("start catalog=%s size=%d fingerprint=%s host=%s port=%d", *facts.values(), *where)
-        watches = [asyncio.create_task(_reap(service)), asyncio.create_task(service.metrics.watch_lag())]
+        catalog = {"catalog": facts["source"], "size": facts["size"], "fingerprint": facts["fingerprint"]}
+        where = {"host": settings.address, "port": settings.port}
+        _logger.info(Event("start", **catalog, **where, version=ecom_rlve.__version__))
+        watches = [asyncio.create_task(_tend(service)), asyncio.create_task(service.metrics.watch_lag())]
         if page is not None:
             watches.append(asyncio.create_task(page.warm_up()))
         yield
@@ -125,8 +131,10 @@ def create_app(
     async def environment_socket(websocket: WebSocket, env: str) -> None:
         await serve_socket(websocket, service, env)
 
-    if settings.token is not None:
-        app.add_middleware(BearerToken, token=settings.token.get_secret_value())
+    app.add_middleware(Named)
+    hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
+    add_gate(app, tokens, hosts, settings.allowed_origins)
+    app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
 
@@ -134,47 +142,69 @@ async def _answered(_request: Request, error: Exception) -> Response:
     return translate(error).response()
 
 
-async def _reap(service: Service) -> None:
+async def _tend(service: Service) -> None:
     while True:
-        await asyncio.sleep(min(_REAP_EVERY_S, service.settings.idle_ttl_s))
+        every = _TEND_EVERY_S if service.settings.is_journalled else _REAP_EVERY_S
+        await asyncio.sleep(min(every, service.settings.idle_ttl_s))
         try:
-            expired = service.sessions.reap()
+            expired = await service.tend()
             # It waits for the disk.
             await asyncio.to_thread(service.database.checkpoint)
         except StoreUnavailableError as error:
-            _logger.warning("store error=%s", error)
+            _logger.warning(Event("store", error=error))
             continue
         if expired:
-            _logger.info("expired episodes=%d active=%d", expired, service.sessions.active)
+            _logger.info(Event("expired", episodes=expired, active=service.sessions.active))
 
 
 def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.Config:
-    """Return uvicorn's configuration: pings that a stalled trainer survives, no compression, short log lines.
+    """Return uvicorn's configuration: limits, pings that a stalled trainer survives, no compression, short log lines.
 
     ``changes`` replace single options of uvicorn.
     """
     options: dict[str, Any] = {
-        "host": settings.host,
+        **protocols(settings),
+        "host": settings.address,
         "port": settings.port,
         "ws_ping_interval": settings.ws_ping_interval_s,
         "ws_ping_timeout": settings.ws_ping_timeout_s,
         "ws_max_size": settings.ws_max_frame_bytes,
         "ws_per_message_deflate": False,
-        "access_log": settings.access_log,
-        # Nearly all of uvicorn's lines below a warning are one per socket.
-        "log_level": settings.log_level if settings.access_log else "warning",
-        "log_config": _log_config(settings.log_level.upper()),
+        # Its lines hold addresses, and those hold the ids of episodes; ours name routes.
+        "access_log": False,
+        "log_level": None,
+        "log_config": log_config(settings.log_level.upper(), settings.log_format),
         "server_header": False,
     }
     return uvicorn.Config(app, **{**options, **changes})
 
 
-def serve(settings: Settings, *, shop: Shop | None = None) -> None:
-    """Serve until stopped; ``shop`` as for :func:`create_app`."""
+def serve(settings: Settings, shop: Shop | None = None) -> None:
+    """Serve with this process until stopped; ``shop`` as for :func:`create_app`."""
+    app, config = _prepared(settings, shop)
+    with contextlib.suppress(KeyboardInterrupt):
+        DrainingServer(config, app.state.service.drain).run()
+
+
+def work(settings: Settings, folder: str, listener: socket.socket, speaking: Connection) -> None:
+    """Serve as one of several processes; see :data:`~ecom_rlve.server.workers.serving.Work`."""
+    become_worker()
+    shop = opened_shop(settings.model_copy(update={"catalog": folder}))
+    app, config = _prepared(settings, shop)
+    HeardServer(config, app.state.service.drain, speaking).run([listener])
+
+
+def _prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
+    """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
+    asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
     calm_garbage_collection(_GC_OBJECTS if settings.simulator == "template" else _GC_OBJECTS_WORDED)
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(server_config(app, settings)).run()
+    config = server_config(app, settings)
+    if settings.max_sessions < asked.max_sessions:
+        _logger.warning(Event("few_open_files", places=settings.max_sessions, asked=asked.max_sessions))
+    if is_exposed(settings):
+        _logger.warning(Event("open_to_all", host=settings.address, advice="set ECOM_RLVE_TOKEN"))
+    return app, config
 
 
 def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
@@ -191,20 +221,7 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 
 def main() -> None:
     """Serve with the settings of the process environment."""
-    serve(Settings())
-
-
-def _log_config(level: str) -> dict[str, Any]:
-    return {
-        "version": 1,
-        "disable_existing_loggers": False,
-        "formatters": {"line": {"format": "%(asctime)s level=%(levelname)s logger=%(name)s %(message)s"}},
-        "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
-        "loggers": {
-            "ecom_rlve": {"handlers": ["stderr"], "level": level, "propagate": False},
-            "uvicorn": {"handlers": ["stderr"], "level": level, "propagate": False},
-        },
-    }
+    serve_as_asked(Settings(), serve, work)
 
 
 def __getattr__(name: str) -> Any:

@@ -53,6 +53,11 @@ def digest_of(body: Any) -> bytes:
     return blake2b(json.dumps(body, sort_keys=True).encode(), digest_size=16).digest()
 
 
+def digest_of_text(text: str) -> bytes:
+    """Return 16 bytes by which equal texts are known."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def _text_of(observation: Observation) -> str:
     # Pydantic's own serializer object, which its documentation does not name: ``model_dump_json`` hands it twenty
     # options one by one, which costs as much as encoding a short observation does.

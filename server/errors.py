@@ -6,8 +6,8 @@
     │   └── EnvironmentConflictError
     ├── UnknownFrameError         a WebSocket frame of no known type
     ├── PayloadTooLargeError
-    ├── UnauthorizedError
     ├── CapacityError             no place is left
+    ├── DrainingError             the server is about to stop
     ├── RunsFullError             no room for another run or group is left
     ├── UnknownEpisodeError
     ├── UnknownSessionError       no JSON-RPC session has this id
@@ -22,9 +22,9 @@
     ├── EpisodeLiveError          a trace was asked for too early
     └── AnswerError               our own answer cannot be sent
 
-Errors of the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error that is
-not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and neither
-gets a value.
+Errors of the door, the store, ``ecom_rlve.envs``, pydantic and starlette are translated here and nowhere else. An error
+that is not in the table is a fault of ours: the client gets an id, the log gets the id and the place in the code, and
+neither gets a value.
 """
 
 from __future__ import annotations
@@ -32,10 +32,8 @@ from __future__ import annotations
 import json
 import logging
 import secrets
-import traceback
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pydantic
@@ -46,9 +44,16 @@ from starlette.responses import Response
 
 from ecom_rlve.envs import errors as envs
 from ecom_rlve.models import ErrorCode
+from ecom_rlve.server.admission import errors as admission
+from ecom_rlve.server.admission.log_filter import places
+from ecom_rlve.server.operations.logs import Event
+from ecom_rlve.server.operations.notes import note_error, noted
 from ecom_rlve.server.store.errors import StoreUnavailableError
 
 RETRY_AFTER_S = 5
+_RETRY_ELSEWHERE_S = 1
+"""Another server may answer at once; the next one takes a few seconds to start."""
+_UNAVAILABLE = 503
 # Messages repeat what a client sent, of which there may be a megabyte.
 _MAX_MESSAGE = 1000
 _MAX_ERRORS = 20
@@ -83,10 +88,6 @@ class PayloadTooLargeError(ServerError):
         super().__init__(f"at most {limit} bytes are accepted")
 
 
-class UnauthorizedError(ServerError):
-    """The bearer token is missing or wrong."""
-
-
 class CapacityError(ServerError):
     """All places are taken."""
 
@@ -94,6 +95,10 @@ class CapacityError(ServerError):
         super().__init__(f"all {limit} places are taken; try again later, or end an episode")
         self.active = active
         self.limit = limit
+
+
+class DrainingError(ServerError):
+    """The server is about to stop and begins no episode any more."""
 
 
 class RunsFullError(ServerError):
@@ -169,8 +174,17 @@ TABLE: Mapping[type[Exception], Row] = {
     EnvironmentConflictError: Row(409, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
     UnknownFrameError: Row(422, ErrorCode.UNKNOWN_TYPE, ErrorCode.UNKNOWN_TYPE),
     PayloadTooLargeError: Row(413, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
-    UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.MalformedHttpError: Row(400, ErrorCode.VALIDATION_ERROR, ErrorCode.VALIDATION_ERROR),
+    admission.UnauthorizedError: Row(401, _EXECUTION, ErrorCode.UNAUTHORIZED),
+    admission.ForbiddenError: Row(403, _EXECUTION, ErrorCode.FORBIDDEN),
+    admission.RequestTimeoutError: Row(408, _EXECUTION, ErrorCode.REQUEST_TIMEOUT),
+    admission.UrlTooLongError: Row(414, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.HeaderTooLargeError: Row(431, _EXECUTION, ErrorCode.PAYLOAD_TOO_LARGE),
+    admission.TooManyConnectionsError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    admission.AccountFullError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
     CapacityError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.CAPACITY_REACHED),
+    # Trainers that know no code of ours wait and try again after this one.
+    DrainingError: Row(503, ErrorCode.CAPACITY_REACHED, ErrorCode.DRAINING),
     RunsFullError: Row(503, _EXECUTION, ErrorCode.CAPACITY_REACHED),
     UnknownEpisodeError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_EPISODE),
     UnknownSessionError: Row(404, _EXECUTION, ErrorCode.UNKNOWN_SESSION),
@@ -229,6 +243,12 @@ class Fault:
 
 def translate(error: Exception) -> Fault:
     """Return what a client sees of ``error``; a fault of ours is logged with the id that the client gets."""
+    fault = _fault_of(error)
+    note_error(fault.row.code, fault.row.status)
+    return fault
+
+
+def _fault_of(error: Exception) -> Fault:
     if isinstance(error, HTTPException):
         return _of_framework(error)
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), _INTERNAL)
@@ -244,9 +264,10 @@ def translate(error: Exception) -> Fault:
     if isinstance(error, CapacityError):
         extra = {"active_sessions": error.active, "max_sessions": error.limit}
         return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)}, extra=extra)
-    if isinstance(error, SimulatorUnavailableError | RunsFullError | StoreUnavailableError):
-        return Fault(row, message, headers={"Retry-After": str(RETRY_AFTER_S)})
-    if isinstance(error, UnauthorizedError):
+    if row.status == _UNAVAILABLE:
+        wait = _RETRY_ELSEWHERE_S if isinstance(error, DrainingError) else RETRY_AFTER_S
+        return Fault(row, message, headers={"Retry-After": str(wait)})
+    if isinstance(error, admission.UnauthorizedError):
         return Fault(row, message, headers={"WWW-Authenticate": "Bearer"})
     return Fault(row, message)
 
@@ -275,7 +296,5 @@ def _summary(errors: list[dict[str, Any]]) -> str:
 def _logged(error: Exception) -> str:
     """Log the kind of ``error`` and its places in the code, but no message: it may hold a value of a goal."""
     fault_id = secrets.token_hex(8)
-    frames = reversed(traceback.extract_tb(error.__traceback__)[-6:])
-    places = " < ".join(f"{Path(frame.filename).name}:{frame.lineno}:{frame.name}" for frame in frames)
-    _logger.error("internal_error id=%s type=%s at=%s", fault_id, type(error).__qualname__, places)
+    _logger.error(Event("internal_error", id=fault_id, type=type(error).__qualname__, at=places(error), **noted()))
     return fault_id

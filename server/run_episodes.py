@@ -4,35 +4,46 @@ from __future__ import annotations
 
 from pydantic import TypeAdapter
 
+from ecom_rlve.envs.episode.spec import EpisodeSpec
 from ecom_rlve.run_models import LiveEpisode
-from ecom_rlve.server.sessions import Record, Sessions
+from ecom_rlve.server.service import Service
 
 _LIST = TypeAdapter(list[LiveEpisode])
 
 
-def live_episodes(sessions: Sessions, run_id: str) -> str:
+def live_episodes(service: Service, run_id: str) -> str:
     """Return the list of :class:`LiveEpisode` of a run, oldest first; empty for a run that nobody plays."""
-    return _LIST.dump_json([_told(record) for record in sessions.live_of(run_id)]).decode()
+    journal = service.journal
+    if journal is None:
+        records = service.sessions.live_of(run_id)
+        found = [_told(each.episode_id, each.episode.spec, each.episode.log.taken) for each in records]
+    else:
+        found = [_told(each.episode_id, each.spec, journal.head(each.row) or 0) for each in journal.live_of(run_id)]
+    return _LIST.dump_json(found).decode()
 
 
-def delete_episodes(sessions: Sessions, run_id: str) -> int:
-    """Delete the live episodes of a run, which frees their places at once; return how many there were."""
-    records = sessions.live_of(run_id)
+def delete_episodes(service: Service, run_id: str) -> int:
+    """Delete the live episodes of a run, which frees their places at once; return how many there were.
+
+    Raises:
+        StoreUnavailableError: the store cannot be written; some of them may be deleted.
+    """
+    # What the journal has counts; other workers drop their copies when they next look.
+    removed = 0 if service.journal is None else service.journal.leave_all_of(run_id)
+    records = service.sessions.live_of(run_id)
     for record in records:
-        sessions.delete(record)
-    return len(records)
+        service.sessions.delete(record)
+    return len(records) if service.journal is None else removed
 
 
-def _told(record: Record) -> LiveEpisode:
-    episode = record.episode
-    spec = episode.spec
+def _told(episode_id: str, spec: EpisodeSpec, taken: int) -> LiveEpisode:
     return LiveEpisode(
-        episode_id=record.episode_id,
-        env_id=record.env_id,
+        episode_id=episode_id,
+        env_id=spec.env_id,
         difficulty=spec.difficulty,
         seed=spec.seed,
         split=spec.split,
         style=spec.style,
         format=spec.format,
-        step_count=episode.log.taken,
+        step_count=taken,
     )

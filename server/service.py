@@ -1,56 +1,59 @@
 """Reset, step and state, without HTTP: what every transport calls.
 
-A step goes through four stages: *understand* what its questions are about, *apply* it to the episode, *word* what the
-customer says to it, *encode* the answer. Where the templates speak, the first and the third do nothing. An episode
-waits under its own lock, and no other does. It is a function of its spec, its actions and what was said, so a step that
-fails for a fault of ours is undone by playing the others again.
+An episode waits under its own lock, and no other does. With a journal, what an episode does is written down before
+anybody is told (:mod:`ecom_rlve.server.journal`).
 """
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from fractions import Fraction
+from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter
 
 import ecom_rlve
-from ecom_rlve.envs.curriculum.ledger import Outcome
-from ecom_rlve.envs.customer.model.errors import VoiceError
-from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
 from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.log import FINISH
-from ecom_rlve.envs.episode.trace import play_again, take, trace_of
-from ecom_rlve.envs.errors import EnvsError
+from ecom_rlve.envs.episode.trace import trace_of
 from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_in_run, metadata_with_acts
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import Leases
+from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
+from ecom_rlve.server.episodes.beginning import Resets
+from ecom_rlve.server.episodes.record import Connection, Record
+from ecom_rlve.server.episodes.stepping import Steps
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
     EpisodeLiveError,
-    RequestConflictError,
-    SimulatorUnavailableError,
     UnknownEpisodeError,
 )
 from ecom_rlve.server.execution import Execution, InPlace, Pooled
+from ecom_rlve.server.journal.journal import Journal
+from ecom_rlve.server.journal.opening import open_journal
+from ecom_rlve.server.journal.playing import Playing
+from ecom_rlve.server.journal.upkeep import Limits
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.openings import Openings
-from ecom_rlve.server.runs.runs import Assignment, Runs
-from ecom_rlve.server.sessions import Connection, Record, Sessions, StoredAnswer
+from ecom_rlve.server.operations.drain import Drain
+from ecom_rlve.server.operations.notes import note_episode
+from ecom_rlve.server.operations.readiness import catalog_check, drain_check, missing, model_check, store_check
+from ecom_rlve.server.runs.pins import pins_of
+from ecom_rlve.server.runs.runs import Runs
+from ecom_rlve.server.sessions import UNKNOWN, Sessions, is_own
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
-from ecom_rlve.server.voices import speaking, told_of
-
-_GONE = "the episode was deleted or replaced meanwhile"
+from ecom_rlve.server.store.ledger import forget_live
+from ecom_rlve.server.store.shared import opened_log
+from ecom_rlve.server.voices import speaking
 
 
 class Service:
@@ -65,32 +68,81 @@ class Service:
     ) -> None:
         """Serve ``shop``; ``now`` is the clock of the idle expiry, in seconds, ``voice`` as for ``create_app``."""
         self.settings = settings
+        self._log = opened_log(settings.store_url)
+        if self._log is not None and now is time.monotonic:
+            # That of every machine has its own zero.
+            now = self._log.seconds
         limits = (settings.max_sessions, settings.max_ended_episodes, settings.idle_ttl_s)
-        self.sessions = Sessions(*limits, now, self._count_end)
+        self.leases = Leases(settings.lease_s, now)
+        self.sessions = Sessions(
+            *limits,
+            now,
+            lambda record: self._steps.count_end(record),
+            lambda: self.metrics.count_expiries(1),
+            self.leases,
+            is_journalled=settings.is_journalled,
+        )
         self._shop = shop
         is_large = shop.catalog.size > settings.pool_above_products
         self._execution: Execution = InPlace()
         if is_large:
             self._execution = Pooled(settings.pool_threads)
-        self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._environments: str | None = None
-        self.database = Database(settings.store_path)
         self.metrics = Metrics(
             lambda: self.sessions.active, lambda: self.sessions.readable, lambda names: self.runs.frontiers(names)
         )
+        self.drain = Drain(settings.grace_s)
         self._speaking = speaking(settings, self.metrics, voice)
         self._is_worded = voice is not None or settings.simulator == "model"
         """A model words the customers: two of a step's four stages wait for it. Else these two do nothing."""
-        self._waits = self._is_worded or is_large
-        """Steps wait for something: a model, or a thread."""
+        self._waits = self._is_worded or is_large or settings.is_journalled
+        """Steps wait for something: a model, a thread, or the journal."""
         ahead = settings.openings_ahead if self._is_worded and not settings.is_replayed else 0
         # Episodes that are being played have the first claim on the model.
         self._openings = Openings(ahead, max(1, settings.model_concurrency // 4), self._prepare)
-        self.runs = Runs(shop, self.database, self._openings.deal)
+        self._playing: Playing | None = None
+        if settings.is_journalled:
+            self._playing = self._journalled(now)
+        else:
+            # Whatever was live when the last server ended has ended with it.
+            self.database = Database(settings.store_path, prepare=lambda database, _: forget_live(database))
+            self.runs = Runs(shop, self.database, self._openings.deal)
+        self._steps = Steps(
+            self.sessions,
+            self.metrics,
+            self._execution,
+            self.runs,
+            self._playing,
+            self._encoded,
+            self._speaking if self._is_worded else None,
+        )
+        self._resets = Resets(
+            settings,
+            shop,
+            self.sessions,
+            self.metrics,
+            self._execution,
+            self.runs,
+            self._playing,
+            self._speaking,
+            self._encoded,
+            self._steps.report_end,
+        )
+        self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
+        self.metrics.watch_places(lambda: settings.max_sessions)
+        self.metrics.watch_held(lambda: self.sessions.here)
+        self.metrics.watch_drain(lambda: self.drain.has_begun)
+
+    @property
+    def journal(self) -> Journal | None:
+        """Where episodes are written down; None where they are not."""
+        return None if self._playing is None else self._playing.journal
 
     def close(self) -> None:
         """Let the threads and the store go; no call may follow."""
         self._execution.close()
+        if self._playing is not None:
+            self._playing.journal.close()
         self.database.close()
 
     async def aclose(self) -> None:
@@ -100,29 +152,14 @@ class Service:
         await self._speaking.aclose()
 
     async def reset(self, request: ResetRequest, connection: Connection | None = None, env: str | None = None) -> str:
-        """Start an episode and return its first answer.
-
-        Args:
-            request: what was asked for.
-            connection: the socket that the episode will live on; None over HTTP.
-            env: the environment that the address fixes.
+        """Start an episode and return its first answer; see :meth:`Resets.reset`.
 
         Raises:
-            EnvsError: the environment, difficulty, axes or seed cannot be served.
-            EnvironmentConflictError, EpisodeExistsError, CapacityError, RequestConflictError: see there.
+            DrainingError: the server is about to stop.
         """
-        if request.request_id is None:
-            return await self._open(request, env, connection)
-        digest = digest_of([env, request.model_dump(exclude={"request_id"})])
-        async with self._resetting.setdefault(request.request_id, asyncio.Lock()):
-            known = self.sessions.by_reset_id(request.request_id)
-            if known is None or known.reset_answer is None:
-                return await self._open(request, env, connection, digest)
-            if known.reset_answer.digest != digest:
-                raise RequestConflictError("this request_id made another episode; use a new one")
-            if connection is not None:
-                self.sessions.adopt(known, connection)
-            return known.reset_answer.body
+        self.drain.require_open()
+        with self.drain.working():
+            return await self._resets.reset(request, connection, env)
 
     async def step(self, record: Record, action: Mapping[str, Any], request_id: str | None = None) -> str:
         """Apply one action and return the answer, or the stored one where ``request_id`` was used before.
@@ -130,27 +167,23 @@ class Service:
         Raises:
             ActionError: the action is not one; nothing was applied.
             EpisodeDoneError, UnknownEpisodeError, RequestConflictError: see there.
+            StoreUnavailableError: it cannot be written down; nothing was applied.
         """
         if "metadata" in action:
             # It is not read from here on, and what is kept of an episode should not hold it.
             action = {name: value for name, value in action.items() if name != "metadata"}
+        note_episode(record.episode_id, request_id)
         record.in_flight += 1
+        self.drain.running += 1
         try:
             if request_id is None and not self._waits:
                 # Nothing in it waits, so there is no other step to be kept out.
-                return await self._advance(record, action)
+                return await self._steps.advance(record, action)
+            digest = None if request_id is None else digest_of(action)
             async with record.lock:
-                if request_id is None:
-                    return await self._advance(record, action)
-                digest = digest_of(action)
-                stored = record.answers.get(request_id)
-                if stored is None:
-                    stored = StoredAnswer(digest, await self._advance(record, action))
-                    record.answers[request_id] = stored
-                elif stored.digest != digest:
-                    raise RequestConflictError("this request_id was used with another action; use a new one")
-                return stored.body
+                return await self._steps.answered(record, action, request_id, digest)
         finally:
+            self.drain.running -= 1
             record.in_flight -= 1
             self.sessions.touch(record)
 
@@ -163,6 +196,7 @@ class Service:
         record.in_flight += 1
         try:
             async with record.lock:
+                await self._steps.catch_up(record)
                 return record.episode.state().model_dump_json()
         finally:
             record.in_flight -= 1
@@ -175,27 +209,64 @@ class Service:
             EpisodeLiveError: the episode has not ended.
         """
         async with record.lock:
+            await self._steps.catch_up(record)
             if not record.episode.done:
                 raise EpisodeLiveError("the episode has not ended; its trace is told after the end")
             self.sessions.touch(record)
             return trace_of(record.episode).dump()
 
-    def record(self, episode_id: str, env: str | None = None) -> Record:
-        """Return the episode of this id, of environment ``env`` where the address fixes one.
+    async def record(self, episode_id: str, env: str | None = None, *, to_read: bool = False) -> Record:
+        """Return the episode of this id, of environment ``env`` where the address fixes one; a judge may read others'.
 
         Raises:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
-        record = self.sessions.get(episode_id)
+        note_episode(episode_id)
+        record = self.sessions.find(episode_id)
+        if record is None:
+            record = self.sessions.get(episode_id) if self._playing is None else await self._playing.found(episode_id)
+        if not (is_own(record.account) or (to_read and tokens.may(tokens.Scope.JUDGE))):
+            raise UnknownEpisodeError(UNKNOWN)
         if env is not None and environment(env).about.id != record.env_id:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
+
+    def delete(self, record: Record) -> None:
+        """Forget an episode at once; a live one has no result.
+
+        Raises:
+            UnknownEpisodeError: another worker has forgotten it.
+        """
+        if self._playing is not None:
+            self._playing.require(record)
+        self.sessions.delete(record)
+
+    async def resume(self, episode_id: str, connection: Connection) -> str:
+        """Let a socket take up an episode whose own socket, or worker, was lost; return the conversation so far.
+
+        Raises:
+            UnknownEpisodeError: there is none of this id.
+        """
+        record = await self.record(episode_id)
+        state = await self.state(record)
+        await self._resets.adopt(record, connection)
+        return state
 
     async def environments(self) -> str:
         """Return the list of :class:`EnvironmentInfo`."""
         if self._environments is None:
             self._environments = await self._execution.run(self._listed)
         return self._environments
+
+    async def missing(self) -> dict[str, str]:
+        """Return what keeps this server from doing its work now, by its part; empty if nothing does."""
+        checks = {
+            "drain": drain_check(self.drain),
+            "catalog": catalog_check(self._shop),
+            "customer": model_check(self._speaking, self.settings.fallback),
+            "store": store_check(self.database, self.settings.store_path),
+        }
+        return await asyncio.to_thread(missing, checks)
 
     def metadata(self) -> dict[str, Any]:
         """Return what this server is; cheap, builds nothing."""
@@ -206,7 +277,7 @@ class Service:
             "documentation_url": "/docs",
             "environments": list(environments()),
             "catalog": {
-                "source": self.settings.catalog,
+                "source": _without_folder(self.settings.catalog),
                 "size": self._shop.catalog.size,
                 "fingerprint": self._shop.catalog.fingerprint,
             },
@@ -214,167 +285,96 @@ class Service:
             "max_sessions": self.settings.max_sessions,
         }
 
-    async def _open(
-        self, request: ResetRequest, env: str | None, connection: Connection | None, digest: bytes = b""
-    ) -> str:
-        episode_id = request.episode_id or secrets.token_hex(16)
-        with self.sessions.reserve(episode_id, connection):
-            assignment = self.runs.resolve(request, env)
-            try:
-                include = tuple(request.include)
-                record = await self._execution.run(self._built, assignment.spec, episode_id, include)
-                await self._word_opening(record)
-                body = self._begun(record, assignment, connection)
-            finally:
-                self.runs.release(assignment)
-            if request.request_id is not None:
-                record.reset_id = request.request_id
-                record.reset_answer = StoredAnswer(digest, body)
-            self.sessions.add(record, connection)
-        return body
-
-    def _begun(self, record: Record, assignment: Assignment, connection: Connection | None) -> str:
-        """Begin an episode for its run, and end the one that it replaces, at once or not at all; return the answer."""
-        replaced = None if connection is None else connection.record
-        run_id = assignment.run.name
-        with self.runs.transaction():
-            if replaced is not None:
-                self._report_end(replaced)
-            begun = self.runs.begin(assignment, record.episode_id, discloses_acts=self.settings.disclose_acts)
-            record.metadata = metadata_in_run(record.metadata, run_id, assignment.group_id, begun)
-            body = self._encoded(record)
-        if replaced is not None:
-            replaced.entry = None
-        record.entry, record.run_id = begun.entry, run_id
-        record.tally = self.metrics.episodes.tally(record.env_id, run_id)
-        record.tally.begin()
-        return body
-
     async def _prepare(self, spec: EpisodeSpec) -> None:
         """Word the first message of an episode that nobody has asked for yet."""
         await self._speaking.prepare(await self._execution.run(Episode, self._shop, spec, "ahead", include=()))
 
-    async def _word_opening(self, record: Record) -> None:
-        try:
-            spoken = await self._speaking.say(record.episode)
-        except VoiceError as error:
-            self.metrics.count_infra_error()
-            raise SimulatorUnavailableError(told_of(error)) from error
-        if spoken:
-            record.episode.reword(spoken)
+    async def connect(self, *, is_kept: bool = False) -> Connection:
+        """Take a place for a socket; ``is_kept`` as for :meth:`Sessions.connect`.
 
-    def disconnect(self, connection: Connection) -> None:
-        """Free a socket's place and drop its live episode; see :meth:`Sessions.disconnect`."""
+        Raises:
+            CapacityError: none is left, of all workers together.
+            StoreUnavailableError: the workers cannot be asked.
+        """
+        connection = self.sessions.connect(is_kept=is_kept)
+        if self.journal is not None and self.journal.is_shared:
+            try:
+                await self.journal.connect(self.sessions.sockets)
+            except BaseException:
+                self.sessions.disconnect(connection)
+                raise
+        return connection
+
+    def disconnect(self, connection: Connection, *, is_kept: bool = False) -> None:
+        """Free a socket's place and drop its live episode; see :meth:`Sessions.disconnect`.
+
+        ``is_kept``: the socket goes because the server stops, and its episode stays in the journal.
+        """
+        record = connection.record
+        if self._playing is not None and record is not None and not record.episode.done:
+            is_taken = record.row is not None and self._playing.journal.is_elsewhere(record.row)
+            if is_kept or is_taken:
+                self.sessions.put_out(record)
         with suppress(StoreUnavailableError):
             self.sessions.disconnect(connection)
 
-    def _count_if_over(self, record: Record) -> None:
-        if record.episode.done and not record.gone:
-            self._count_end(record)
+    async def tend(self) -> int:
+        """Forget what has expired, and return how many episodes have; look what other workers do.
 
-    def _count_end(self, record: Record) -> None:
-        """Count an episode that ended or is dropped, once: its run does, and the figures do."""
-        self._report_end(record)
-        record.entry = None
-        if record.tally is not None:
-            record.tally.end(record.episode)
-            record.tally = None
-
-    def _report_end(self, record: Record) -> None:
-        """Tell the run's curriculum how an episode ended, if it waits for it."""
-        if record.entry is not None:
-            self.runs.end(record.entry, outcome_of(record.episode))
-
-    async def _advance(self, record: Record, action: Mapping[str, Any]) -> str:
-        """Take a step through its four stages; return the answer."""
-        understood, failure = NOTHING_UNDERSTOOD, None
-        taken, tally = len(record.episode.log.steps), record.tally
-        if self._is_worded:
-            understood, failure = await self._understood(record, action)
-        try:
-            if self._execution.is_pool and record.episode.is_heavy(action):
-                await self._execution.run(self._apply, record, action, understood)
-            else:
-                self._apply(record, action, understood)
-            if self._is_worded:
-                failure = failure or await self._word(record)
-            if failure is not None:
-                self._abort(record, failure)
-            body = self._encoded(record)
-            self._count_if_over(record)
-        except EnvsError:
-            raise
-        except BaseException:
-            # Also where the request was cancelled: a repeated one must find the episode as it was.
-            self._restore(record, taken)
-            raise
-        if record.gone:
-            raise UnknownEpisodeError(_GONE)
-        if tally is not None and action is not FINISH:
-            tally.count_step()
-        if record.episode.done:
-            self.sessions.ended(record)
-        return body
-
-    async def _understood(self, record: Record, action: Mapping[str, Any]) -> tuple[Understood, VoiceError | None]:
-        """Return what an action's questions are about, and why the episode must end, where it must."""
-        try:
-            return await self._speaking.understand(record.episode, action), None
-        except VoiceError as error:
-            return NOTHING_UNDERSTOOD, error
-
-    def _apply(self, record: Record, action: Mapping[str, Any], understood: Understood) -> None:
-        if record.gone:
-            raise UnknownEpisodeError(_GONE)
-        take(record.episode, action, understood)
-
-    async def _word(self, record: Record) -> VoiceError | None:
-        """Put a voice's words into the latest observation; return why the episode must end, where it must."""
-        try:
-            spoken = await self._speaking.say(record.episode)
-        except VoiceError as error:
-            return error
-        if spoken:
-            record.episode.reword(spoken)
-        return None
-
-    def _abort(self, record: Record, failure: VoiceError) -> None:
-        """End an episode, for nobody's fault in it, after the step just applied."""
-        self.metrics.count_infra_error()
-        record.episode.abort(told_of(failure))
+        Raises:
+            StoreUnavailableError: the store cannot be written now.
+        """
+        expired = self.sessions.reap()
+        if self._playing is None:
+            return expired
+        expired = await self._playing.tend()
+        self.metrics.count_expiries(expired)
+        return expired
 
     def _encoded(self, record: Record) -> str:
         """Return the answer that the latest observation is sent in."""
         metadata = record.metadata
-        if self.settings.disclose_acts:
+        if record.discloses:
             metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
         return answer_text(record.episode.log.latest, metadata)
 
-    def _restore(self, record: Record, steps: int) -> None:
-        """Put a new episode that has taken the first ``steps`` in the place of one that a fault of ours has hurt."""
-        log = record.episode.log
-        del log.steps[steps:]
-        record.episode = play_again(record.build, log)
+    def _journalled(self, now: Callable[[], float]) -> Playing:
+        """Open the store with its journal."""
+        settings, shop = self.settings, self._shop
+        pins = pins_of(shop)
+        path = settings.store_path
+        assert path is not None
+        opened = open_journal(path, pins, now(), self._log)
+        self.database = opened.database
+        limits = Limits(
+            settings.max_sessions,
+            settings.idle_ttl_s,
+            settings.lease_s,
+            settings.journal_days,
+            settings.journal_episodes,
+            settings.journal_bytes,
+        )
 
-    def _built(self, spec: EpisodeSpec, episode_id: str, include: tuple[str, ...]) -> Record:
-        options: dict[str, Any] = {
-            "include": include,
-            "disclose": self.settings.disclose_to_policy,
-            "reveal_goal": self.settings.reveal_goal,
-            "simulator": self._speaking.name,
-        }
-        return Record(lambda: Episode(self._shop, spec, episode_id, **options))
+        def runs(database: Database) -> Runs:
+            return Runs(shop, database, self._openings.deal)
+
+        self.runs = runs(opened.database)
+        journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
+        self.metrics.watch_journal(lambda: journal.waiting)
+        self.sessions.elsewhere = len(journal.places())
+        encoded, tally = self._encoded, self.metrics.episodes.tally
+        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, encoded, tally)
 
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]
         return TypeAdapter(list[EnvironmentInfo]).dump_json(infos).decode()
 
 
-def outcome_of(episode: Episode) -> Outcome | None:
-    """Return what an episode that ended or is dropped says about the policy; None if it says nothing."""
-    if not episode.log.taken or (episode.done and episode.result is None):
-        return None
-    return "left" if episode.result is None else Fraction(episode.result.correct_share)
+def _without_folder(source: str) -> str:
+    """Return the source of a catalog as clients may know it: of a file or folder its name."""
+    kind = "hf:" if source.startswith("hf:") else ""
+    path = Path(source.removeprefix(kind))
+    return kind + path.name if path.is_absolute() or path.exists() else source
 
 
 def schemas() -> dict[str, Any]:

@@ -8,93 +8,18 @@ Everything here runs on the event loop and never waits.
 
 from __future__ import annotations
 
-import asyncio
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
-from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.errors import AccountFullError
+from ecom_rlve.server.admission.leases import Leases, client
+from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
-from ecom_rlve.server.metrics import Tally
-from ecom_rlve.server.runs.runs import Entry
 
+UNKNOWN = "no episode has this id: it never existed, expired or was deleted; reset first"
 _NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
-
-
-class StoredAnswer(NamedTuple):
-    """The answer that was given to a request id."""
-
-    digest: bytes
-    """Digest of the request's body."""
-    body: str
-
-
-class Record:
-    """One episode and what the server keeps with it."""
-
-    __slots__ = (
-        "answers",
-        "build",
-        "entry",
-        "env_id",
-        "episode",
-        "episode_id",
-        "gone",
-        "in_flight",
-        "lock",
-        "metadata",
-        "owner",
-        "reset_answer",
-        "reset_id",
-        "run_id",
-        "tally",
-        "used_at",
-    )
-
-    def __init__(self, build: Callable[[], Episode]) -> None:
-        """Build the episode; ``build`` returns an equal episode each time."""
-        self.build = build
-        self.episode = build()
-        metadata = self.episode.metadata
-        self.env_id = metadata.env_id
-        self.episode_id = self.episode.id
-        self.metadata = metadata.model_dump_json()
-        """The answer's ``metadata``, already JSON."""
-        self.answers: dict[str, StoredAnswer] = {}
-        self.entry: Entry | None = None
-        """What its run's curriculum waits for; None if it does not, or has got it."""
-        self.run_id: str | None = None
-        """The run whose episode this is, whether it counts or not."""
-        self.tally: Tally | None = None
-        """The figures that have yet to count its end; None if none have to, or it is done."""
-        self.reset_id: str | None = None
-        self.reset_answer: StoredAnswer | None = None
-        self.lock = asyncio.Lock()
-        """Keeps the steps of one episode in order."""
-        self.owner: Connection | None = None
-        """The socket it lives on; None over HTTP."""
-        self.in_flight = 0
-        """Number of requests that are using it now; meanwhile it does not expire."""
-        self.used_at = 0.0
-        self.gone = False
-        """Deleted, expired or replaced."""
-
-
-class Connection:
-    """One socket, or one JSON-RPC session, which sockets may attach to: one place, at most one episode."""
-
-    __slots__ = ("is_kept", "record", "session_id", "used_at", "users")
-
-    def __init__(self, is_kept: bool) -> None:
-        """``is_kept``: it stays when a socket of it goes, until it is closed or expires."""
-        self.record: Record | None = None
-        self.is_kept = is_kept
-        self.session_id: str | None = None
-        """By which JSON-RPC requests name it; None while none can."""
-        self.users = 0
-        """Sockets that are attached and requests that are using it; meanwhile it does not expire."""
-        self.used_at = 0.0
 
 
 class Sessions:
@@ -107,27 +32,50 @@ class Sessions:
         idle_ttl_s: float,
         now: Callable[[], float],
         on_gone: Callable[[Record], None] = lambda _: None,
+        on_expired: Callable[[], None] = lambda: None,
+        leases: Leases | None = None,
+        *,
+        is_journalled: bool = False,
     ) -> None:
         """``now`` is a monotonic clock in seconds. ``on_gone`` is called with each episode before it is dropped; if it
-        raises, the episode stays.
+        raises, the episode stays. ``on_expired`` is called for each episode that nobody used any more. ``leases`` know
+        which clients have fallen silent; None = clients send no heartbeats.
+        ``is_journalled``: idle episodes are only put out of memory, because the journal, which knows whether another
+        worker plays them, says when they expire.
         """
+        self._is_journalled = is_journalled
+        self.elsewhere = 0
+        """Places that other workers' sockets take, and live episodes that only the journal holds."""
         self._on_gone = on_gone
+        self._on_expired = on_expired
         self._max_sessions = max_sessions
         self._max_ended = max_ended
         self._idle_ttl_s = idle_ttl_s
-        self._now = now
+        self.now = now
+        self._leases = leases or Leases(idle_ttl_s, now)
         self._records: dict[str, Record] = {}
         self._ended: dict[str, Record] = {}
         self._by_reset_id: dict[str, Record] = {}
         self._connections: set[Connection] = set()
         self._by_session_id: dict[str, Connection] = {}
-        self._http_live: set[str] = set()
+        self._http_live: dict[str, str | None] = {}
+        """Whose each is, by its id."""
         self._building: set[str] = set()
 
     @property
     def active(self) -> int:
         """Places taken."""
+        return self.here + self.elsewhere
+
+    @property
+    def here(self) -> int:
+        """Places that this process' own sockets and episodes take."""
         return len(self._connections) + len(self._http_live)
+
+    @property
+    def sockets(self) -> int:
+        """Places that sockets and JSON-RPC sessions take here."""
+        return len(self._connections)
 
     @property
     def readable(self) -> int:
@@ -138,11 +86,11 @@ class Sessions:
         """Take a place for a socket, or for a session that is kept without one.
 
         Raises:
-            CapacityError: none is left.
+            CapacityError, AccountFullError: none is left.
         """
         self._require_place()
         connection = Connection(is_kept)
-        connection.used_at = self._now()
+        connection.used_at = self.now()
         self._connections.add(connection)
         return connection
 
@@ -157,7 +105,7 @@ class Sessions:
         record, connection.record = connection.record, None
         if record is None:
             return
-        record.owner, record.used_at = None, self._now()
+        record.owner, record.used_at = None, self.now()
         if not record.episode.done:
             self.delete(record)
 
@@ -178,7 +126,7 @@ class Sessions:
         if connection is not None and self._is_idle(connection):
             self.disconnect(connection)
             connection = None
-        if connection is None:
+        if connection is None or not is_own(connection.account):
             raise UnknownSessionError(_NO_SESSION)
         return connection
 
@@ -190,7 +138,7 @@ class Sessions:
             yield
         finally:
             connection.users -= 1
-            connection.used_at = self._now()
+            connection.used_at = self.now()
 
     @contextmanager
     def reserve(self, episode_id: str, connection: Connection | None) -> Iterator[None]:
@@ -199,7 +147,7 @@ class Sessions:
         Raises:
             UnknownSessionError: the connection was closed.
             EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
-            CapacityError: no place is left (HTTP only: a socket has its place).
+            CapacityError, AccountFullError: no place is left (HTTP only: a socket has its place).
         """
         self._require_open(connection)
         known = self._find(episode_id)
@@ -208,14 +156,14 @@ class Sessions:
             raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
         if connection is None:
             self._require_place()
-            self._http_live.add(episode_id)
+            self._http_live[episode_id] = tokens.account()
         self._building.add(episode_id)
         try:
             yield
         finally:
             if episode_id in self._building:
                 self._building.discard(episode_id)
-                self._http_live.discard(episode_id)
+                self._http_live.pop(episode_id, None)
 
     def add(self, record: Record, connection: Connection | None) -> None:
         """Make an episode reachable. It replaces the last one of its connection, and an ended one of the same id.
@@ -238,20 +186,25 @@ class Sessions:
         if namesake is not None:
             self._ended.pop(record.episode_id, None)
             self._forget_reset_id(namesake)
-        record.used_at = self._now()
+        record.account, record.client = tokens.account(), client()
+        record.used_at = self.now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
             self._by_reset_id[record.reset_id] = record
 
+    def find(self, episode_id: str) -> Record | None:
+        """Return the episode of this id, whoever asks; None where it is not in memory."""
+        return self._find(episode_id)
+
     def get(self, episode_id: str) -> Record:
-        """Return the episode of this id.
+        """Return the episode of this id, whoever asks.
 
         Raises:
             UnknownEpisodeError: there is none (any more).
         """
         record = self._find(episode_id)
         if record is None:
-            raise UnknownEpisodeError("no episode has this id: it never existed, expired or was deleted; reset first")
+            raise UnknownEpisodeError(UNKNOWN)
         return record
 
     def by_reset_id(self, reset_id: str) -> Record | None:
@@ -267,13 +220,13 @@ class Sessions:
         self._release(connection)
         if record.owner is not None:
             record.owner.record = None
-        self._http_live.discard(record.episode_id)
+        self._http_live.pop(record.episode_id, None)
         record.owner = connection
         connection.record = record
 
     def touch(self, record: Record) -> None:
         """Note that an episode was used now."""
-        record.used_at = self._now()
+        record.used_at = self.now()
 
     def ended(self, record: Record) -> None:
         """Free the place of an ended episode, and forget the oldest ended ones if too many are kept."""
@@ -299,6 +252,34 @@ class Sessions:
                 self._free_place(record)
             self._forget_reset_id(record)
 
+    def take_up(self, record: Record) -> None:
+        """Keep an episode that the journal held; a live one's place was counted already."""
+        record.used_at = self.now()
+        self._records[record.episode_id] = record
+        if record.reset_id is not None:
+            self._by_reset_id[record.reset_id] = record
+        if record.episode.done:
+            self.ended(record)
+        else:
+            self._http_live[record.episode_id] = record.account
+            self.elsewhere = max(0, self.elsewhere - 1)
+
+    def put_out(self, record: Record) -> None:
+        """Put an episode out of memory, and leave what becomes of it to the journal."""
+        record.gone = True
+        if record.owner is not None:
+            record.owner.record = None
+            record.owner = None
+        if self._records.get(record.episode_id) is record:
+            del self._records[record.episode_id]
+            self._ended.pop(record.episode_id, None)
+            self._free_place(record)
+            self._forget_reset_id(record)
+
+    def held(self) -> list[Record]:
+        """Return the live episodes that are in memory."""
+        return [record for record in self._records.values() if not record.episode.done]
+
     def live_of(self, run_id: str) -> list[Record]:
         """Return the live episodes of a run, oldest first."""
         self.reap()
@@ -310,23 +291,40 @@ class Sessions:
             self.disconnect(connection)
         expired = [record for record in self._records.values() if self._expired(record)]
         for record in expired:
-            self.delete(record)
-        return len(expired)
+            self._let_go(record)
+        return 0 if self._is_journalled else len(expired)
 
     def _find(self, episode_id: str) -> Record | None:
         record = self._records.get(episode_id)
         if record is not None and self._expired(record):
-            self.delete(record)
+            self._let_go(record)
             return None
         return record
 
+    def _let_go(self, record: Record) -> None:
+        """Drop an idle episode."""
+        if not self._is_journalled:
+            self.delete(record)
+            self._on_expired()
+            return
+        if not record.episode.done:
+            self.elsewhere += 1
+        self.put_out(record)
+
     def _expired(self, record: Record) -> bool:
         idle = record.owner is None and record.in_flight == 0
-        return idle and self._now() - record.used_at > self._idle_ttl_s
+        return idle and self._is_over(record.used_at, None if record.episode.done else record.client)
 
     def _is_idle(self, connection: Connection) -> bool:
         idle = connection.is_kept and connection.users == 0
-        return idle and self._now() - connection.used_at > self._idle_ttl_s
+        return idle and self._is_over(connection.used_at, connection.client)
+
+    def _is_over(self, used_at: float, client: str | None) -> bool:
+        """Tell whether what was last used then is given up, where ``client`` keeps it."""
+        unused = self.now() - used_at
+        if unused > self._idle_ttl_s:
+            return True
+        return unused > self._leases.lease_s and self._leases.is_lost(client)
 
     def _require_open(self, connection: Connection | None) -> None:
         if connection is not None and connection not in self._connections:
@@ -340,14 +338,14 @@ class Sessions:
         if record.episode.done:
             connection.record = None
             record.owner = None
-            record.used_at = self._now()
+            record.used_at = self.now()
         else:
             self.delete(record)
 
     def _free_place(self, record: Record) -> None:
         """Free the place of an HTTP episode, unless one of the same id is being built on it."""
         if record.episode_id not in self._building:
-            self._http_live.discard(record.episode_id)
+            self._http_live.pop(record.episode_id, None)
 
     def _forget_reset_id(self, record: Record) -> None:
         if record.reset_id is not None and self._by_reset_id.get(record.reset_id) is record:
@@ -358,3 +356,21 @@ class Sessions:
             self.reap()
         if self.active >= self._max_sessions:
             raise CapacityError(self.active, self._max_sessions)
+        visitor = tokens.visitor()
+        if (
+            visitor is not None
+            and visitor.max_episodes is not None
+            and self._held(visitor.name) >= visitor.max_episodes
+        ):
+            raise AccountFullError(f"all {visitor.max_episodes} places of this token are taken; end an episode first")
+
+    def _held(self, account: str) -> int:
+        """Return how many places an account holds."""
+        held = [connection.account for connection in self._connections]
+        return (held + list(self._http_live.values())).count(account)
+
+
+def is_own(account: str | None) -> bool:
+    """Tell whether what belongs to an account may be used by whoever asks."""
+    asking = tokens.account()
+    return asking is None or account in (None, asking)

@@ -34,6 +34,10 @@ class Speaking(Protocol):
     def name(self) -> str:
         """What the metadata of episodes says."""
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether a model is not asked at present, after repeated failures."""
+
     async def prepare(self, episode: Episode) -> None:
         """Word what the customer of an episode will open with, however long it takes.
 
@@ -63,6 +67,7 @@ class TemplateSpeaking:
     """The templates: what an episode says stands already, and the rules alone read questions."""
 
     name = "template"
+    is_resting = False
 
     async def prepare(self, episode: Episode) -> None:
         """Do nothing."""
@@ -82,12 +87,25 @@ class TemplateSpeaking:
 class ModelSpeaking:
     """A voice as a server uses it: named, and counted."""
 
-    def __init__(self, voice: Voice, name: str, metrics: Metrics, understanding: Understanding | None = None) -> None:
+    def __init__(
+        self,
+        voice: Voice,
+        name: str,
+        metrics: Metrics,
+        understanding: Understanding | None = None,
+        breaker: Breaker | None = None,
+    ) -> None:
         """``name`` stands in the metadata of episodes. Without ``understanding`` only the rules read questions."""
         self.name = name
         self._voice = voice
         self._metrics = metrics
         self._understanding = understanding
+        self._breaker = breaker
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the model is not asked at present, after repeated failures."""
+        return self._breaker is not None and self._breaker.phase(time.monotonic()) is Phase.OPEN
 
     async def prepare(self, episode: Episode) -> None:
         """Word the first message of an episode, however long it takes.
@@ -167,7 +185,7 @@ def speaking(settings: Settings, metrics: Metrics, voice: Voice | None) -> Speak
     cassette = opened_cassette(settings)
     understanding = Understanding(endpoint, cassette) if settings.understanding else None
     name = f"{settings.model_name}/{PROMPT_VERSION}"
-    return ModelSpeaking(model_voice(settings, endpoint, cassette), name, metrics, understanding)
+    return ModelSpeaking(model_voice(settings, endpoint, cassette), name, metrics, understanding, breaker)
 
 
 def model_voice(settings: Settings, endpoint: Endpoint, cassette: Cassette | None) -> ModelVoice:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import selectors
+import shutil
 import socket
+import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -39,12 +41,20 @@ settings.register_profile("slow", _ANY_SPEED, max_examples=2000, print_blob=True
 settings.load_profile("fast")
 
 
+_PUBLISHED = {0, 3, 6, 9, 12, 20}
+"""Difficulties that the fast suite plays where a test plays every one: those of the tables (SPEC §11), and the last."""
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what plays against the application, so that no test of the client need remember to say so."""
+    """Mark what plays against the application, so that no test of the client need remember to say so; thin the fast."""
     for item in items:
         if {"live_app", "app_with"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.needs_server)
+        if item.get_closest_marker("every_difficulty") and isinstance(item, pytest.Function):
+            given = item.callspec.params
+            if given.get("d", given.get("difficulty")) not in _PUBLISHED:
+                item.add_marker(pytest.mark.slow)
 
 
 class _Impatient(selectors.DefaultSelector):
@@ -165,3 +175,40 @@ def big_shop() -> Shop:
     from ecom_rlve.envs.world.shop import Shop
 
     return Shop.open("synthetic:10000:0")
+
+
+@pytest.fixture(scope="session")
+def _redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    pytest.importorskip("redis", reason="NOTHING WAS TRIED WITH REDIS: the extra redis is not installed")
+    if (program := shutil.which("redis-server")) is None:
+        pytest.skip("NOTHING WAS TRIED WITH REDIS: there is no redis-server; apt-get install redis-server")
+    with closing(socket.create_server(("127.0.0.1", 0))) as free:
+        port = free.getsockname()[1]
+    options = {
+        "port": port,
+        "bind": "127.0.0.1",
+        "save": "",
+        "appendonly": "no",
+        "dir": tmp_path_factory.mktemp("redis"),
+    }
+    command = [program, *(word for name, value in options.items() for word in (f"--{name}", str(value)))]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield f"redis://127.0.0.1:{port}/0"
+        finally:
+            process.terminate()
+
+
+@pytest.fixture
+def redis_url(_redis: str) -> str:
+    """Return the address of an empty Redis of this machine; skips loudly where there is none."""
+    from redis import Redis
+    from redis.backoff import ConstantBackoff
+    from redis.exceptions import BusyLoadingError
+    from redis.exceptions import ConnectionError as NoConnectionError
+    from redis.retry import Retry
+
+    patient = Retry(ConstantBackoff(0.05), 200, supported_errors=(NoConnectionError, BusyLoadingError))
+    with closing(Redis.from_url(_redis, retry=patient)) as client:
+        client.flushall()
+    return _redis

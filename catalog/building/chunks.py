@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice
+from pathlib import Path
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
@@ -15,8 +18,8 @@ from ecom_rlve.catalog.building.parts import Chunk, arrays_of_products, arrays_o
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.rows.reading import Reading
-from ecom_rlve.catalog.rows.report import DropReason
-from ecom_rlve.catalog.rows.row import read_row
+from ecom_rlve.catalog.rows.report import MOST_FAULTS, DropReason
+from ecom_rlve.catalog.rows.row import fault_of_row, read_row
 from ecom_rlve.catalog.sources.opening import row_source, synthetic_spec
 from ecom_rlve.catalog.sources.source import RowSource
 from ecom_rlve.catalog.synthetic.shelf import MIN_SIZE, SyntheticShelf
@@ -37,6 +40,10 @@ class Chunks(Protocol):
         """Changes whenever the rows may differ."""
 
     @property
+    def currency(self) -> str | None:
+        """Currency of amounts of which no row states one; None where they could be of any, or all are final."""
+
+    @property
     def total(self) -> int:
         """Number of all rows; 0 where it is known only at the end."""
 
@@ -48,11 +55,11 @@ class Chunks(Protocol):
         """Yield the rows from ``start`` up to ``stop`` (None: the end), ``rows`` at a time; the last may have fewer."""
 
 
-def chunks_of(spec: str) -> Chunks:
-    """Return the chunks of a source by its name; raises :class:`SourceError`."""
+def chunks_of(spec: str, mapping: Path | None = None) -> Chunks:
+    """Return the chunks of a source by its name; ``mapping`` as for :func:`row_source`. Raises :class:`SourceError`."""
     synthetic = synthetic_spec(spec)
     if synthetic is None:
-        return FeedChunks(row_source(spec))
+        return FeedChunks(row_source(spec, mapping))
     size, seed = synthetic
     if size < MIN_SIZE:
         raise SourceError(f"{spec!r}: a procedural catalog needs at least {MIN_SIZE} products")
@@ -68,6 +75,7 @@ class FeedChunks:
     def __init__(self, source: RowSource) -> None:
         self._source = source
         self.name = source.name
+        self.currency = source.currency
 
     @property
     def identity(self) -> Mapping[str, str | int]:
@@ -83,6 +91,8 @@ class FeedChunks:
 
 class ShelfChunks:
     """Places of a procedural shelf; the products are final."""
+
+    currency = None
 
     def __init__(self, size: int, seed: int) -> None:
         self._size, self._seed = size, seed
@@ -119,13 +129,21 @@ class FeedChunk:
         """Read the rows and return the arrays of their part."""
         readings: list[Reading] = []
         dropped: Counter[DropReason] = Counter()
+        faults: list[str] = []
         for row in self.rows:
             reading = read_row(row)
+            if reading is DropReason.UNREADABLE and len(faults) < MOST_FAULTS:
+                faults.append(fault_of_row(row))
             if isinstance(reading, DropReason):
                 dropped[reading] += 1
             else:
                 readings.append(reading)
-        return arrays_of_readings(readings, dropped)
+        return arrays_of_readings(readings, dropped, faults)
+
+    def digest(self) -> bytes:
+        """Return a digest of the rows."""
+        text = json.dumps(self.rows, ensure_ascii=False, default=repr)
+        return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 @dataclass(frozen=True)
@@ -144,6 +162,10 @@ class ShelfChunk:
         """Make the products and return the arrays of their part."""
         products = list(_shelf(self.size, self.seed).products(self.start, self.stop))
         return arrays_of_products(products, [product.category for product in products])
+
+    def digest(self) -> bytes:
+        """Return a digest of the places."""
+        return blake2b(repr(self).encode(), digest_size=16).digest()
 
 
 def _lean(row: Mapping[str, object]) -> Mapping[str, object]:

@@ -16,6 +16,10 @@ from ecom_rlve.catalog.errors import StoreError
 from ecom_rlve.catalog.store import TABLE, building_folder
 
 _STATE = "state"
+_REFUSED = "refused"
+_NEW_SOURCE = "new_source"
+_KEEP_NONE = frozenset(("format", "versions"))
+"""Parts are of no use for another format or other versions."""
 
 
 class BuildFolder:
@@ -32,15 +36,20 @@ class BuildFolder:
     def enter(self, state: Mapping[str, Any]) -> bool:
         """Start the build that ``state`` describes, or continue it; False where only tidying up is left to do.
 
-        Raises :class:`StoreError` where another build, or something else, already lies there, and ``OSError``.
+        A build whose source has changed, and one that ended because its source was refused, may be continued with any
+        state: parts of the same rows are kept. Raises :class:`StoreError` where another build, or something else,
+        already lies there, and ``OSError``.
         """
         known = self.done(_STATE)
         if known is not None and known != dict(state):
             different = sorted(key for key in {*known, *state} if known.get(key) != state.get(key))
-            raise StoreError(
-                f"{self.root} holds an unfinished build that differs in {', '.join(different)}; "
-                "delete it or choose another --out"
-            )
+            if different != ["identity"] and not self._file(_REFUSED).exists():
+                raise StoreError(
+                    f"{self.root} holds an unfinished build that differs in {', '.join(different)}; "
+                    "delete it or choose another --out"
+                )
+            self._start_over(keeps_parts=_KEEP_NONE.isdisjoint(different))
+            self.mark(_STATE, state)
         is_left = self.root.exists() and (known is not None or not any(self.root.iterdir()))
         if self.out.exists() and not (self.out.is_dir() and not any(self.out.iterdir())):
             if is_left and not self.store.exists():
@@ -52,7 +61,29 @@ class BuildFolder:
             folder.mkdir(parents=True, exist_ok=True)
         if known is None:
             self.mark(_STATE, state)
+        self._file(_REFUSED).unlink(missing_ok=True)
         return True
+
+    @property
+    def is_source_new(self) -> bool:
+        """Whether parts may be of rows that the source no longer has; until all rows were read again."""
+        return self._file(_NEW_SOURCE).exists()
+
+    def refuse(self) -> None:
+        """Note that the source was refused; leave nothing where no part was made of it. Raises ``OSError``."""
+        if any(self.parts.glob("*.npz")):
+            self.mark(_REFUSED, {})
+        else:
+            shutil.rmtree(self.root, ignore_errors=True)
+
+    def _start_over(self, *, keeps_parts: bool) -> None:
+        """Remove what depends on the state, all but parts."""
+        self.mark(_NEW_SOURCE, {})
+        for path in self.root.glob("*.json"):
+            if path not in (self._file(_STATE), self._file(_NEW_SOURCE), self._file(_REFUSED)):
+                path.unlink()
+        for folder in (self.plan, self.store, *(() if keeps_parts else (self.parts,))):
+            shutil.rmtree(folder, ignore_errors=True)
 
     def part(self, number: int) -> Path:
         """Return where the part of a chunk lies."""
@@ -62,6 +93,10 @@ class BuildFolder:
         """Note that a stage is done, with what later stages need from it; raises ``OSError``."""
         with whole_file(self._file(stage)) as stream:
             stream.write(json.dumps(dict(facts), indent=2, sort_keys=True).encode())
+
+    def read_to_the_end(self) -> None:
+        """Note that all parts are of rows that the source has; raises ``OSError``."""
+        self._file(_NEW_SOURCE).unlink(missing_ok=True)
 
     def done(self, stage: str) -> dict[str, Any] | None:
         """Return what was noted of a stage, None where it is not done; raises ``OSError`` or :class:`StoreError`."""

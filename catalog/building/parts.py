@@ -29,7 +29,8 @@ from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
 
-IDS, LISTINGS, DROPPED = "digests.ids", "digests.listings", "dropped"
+IDS, LISTINGS, DROPPED, FAULTS = "digests.ids", "digests.listings", "dropped", "faults"
+ROWS = "digests.rows"
 
 
 class Chunk(Protocol):
@@ -38,17 +39,23 @@ class Chunk(Protocol):
     def __len__(self) -> int:
         """Return the number of rows."""
 
+    def digest(self) -> bytes:
+        """Return a digest of the rows: a part made from rows of the same digest need not be made again."""
+
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Read the rows and return the arrays of their part."""
 
 
-def arrays_of_readings(readings: Sequence[Reading], dropped: Counter[DropReason]) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a part: of the rows that were read, and of how many were dropped for which reason."""
+def arrays_of_readings(
+    readings: Sequence[Reading], dropped: Counter[DropReason], faults: Sequence[str]
+) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a part: of the rows that were read, how many were dropped for which reason, and faults."""
     kinds = [json.dumps(reading.leaf, ensure_ascii=False) for reading in readings]
     return {
         **arrays_of_products([reading.product for reading in readings], kinds),
         LISTINGS: np.frombuffer(b"".join(reading.listing for reading in readings), dtype="<u8").reshape(-1, 2),
         DROPPED: _packed({reason.name: count for reason, count in dropped.items()}),
+        FAULTS: _packed(list(faults)),
     }
 
 
@@ -67,14 +74,15 @@ def arrays_of_products(products: Sequence[Product], kinds: Sequence[str]) -> dic
             arrays[f"{name}.is_floor"] = column.is_floor
     arrays["rating_count"] = np.array([product.rating_count for product in products], dtype=np.int32)
     arrays[IDS] = text_digests(product.id for product in products)
-    arrays[DROPPED] = _packed({})
+    arrays[DROPPED], arrays[FAULTS] = _packed({}), _packed([])
     return arrays
 
 
-def save_part(path: Path, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a part, completely or not at all; raises :class:`OSError`."""
+def save_part(path: Path, chunk: Chunk) -> None:
+    """Write the part of a chunk, completely or not at all; raises :class:`OSError`."""
+    arrays = {**chunk.arrays(), ROWS: np.frombuffer(chunk.digest(), dtype=np.uint8)}
     with whole_file(path) as stream:
-        np.savez(stream, allow_pickle=False, **dict(arrays))
+        np.savez(stream, allow_pickle=False, **arrays)
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,19 @@ class Part:
         """Rows that became no product, by reason."""
         entries = json.loads(self.array(DROPPED).tobytes())
         return Counter({DropReason[name]: count for name, count in entries.items()})
+
+    @property
+    def faults(self) -> list[str]:
+        """What is wrong with the first rows that cannot be read."""
+        found: list[str] = json.loads(self.array(FAULTS).tobytes())
+        return found
+
+    def is_of(self, chunk: Chunk) -> bool:
+        """Say whether this part was made from the same rows; False also for a damaged one."""
+        try:
+            return self.array(ROWS).tobytes() == chunk.digest()
+        except StoreError:
+            return False
 
     def readings(self) -> Readings:
         """Return the rows as they were read; holds the whole part in memory."""
@@ -148,5 +169,5 @@ def _leaf(word: str) -> Leaf:
     return Leaf(tuple(path), *rest)
 
 
-def _packed(entries: Mapping[str, int]) -> NDArray[np.uint8]:
+def _packed(entries: Mapping[str, int] | Sequence[str]) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(entries, sort_keys=True).encode(), dtype=np.uint8)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +23,14 @@ from ecom_rlve.catalog.columns.array_store import whole_file
 from ecom_rlve.catalog.columns.columns import CODED, UNKNOWN_CODE
 from ecom_rlve.catalog.columns.table_files import write_categories
 from ecom_rlve.catalog.columns.texts import Texts
-from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Category
 from ecom_rlve.catalog.rows.catalog_wide import CatalogDecisions, CatalogNotes
-from ecom_rlve.catalog.rows.report import DropReason, SourceReport
+from ecom_rlve.catalog.rows.report import MAX_BAD, MOST_FAULTS, DropReason, SourceReport, check_report
 
 STAGE = "planning"
 _NEITHER, _ID, _LISTING = 0, 1, 2
+_NO_CODE = -2
+"""No row has this code."""
 
 Rows = NDArray[np.int64]
 
@@ -41,6 +43,8 @@ class Plan:
     kept: tuple[Rows, ...]
     """Positions of the rows to keep, for each part."""
     report: SourceReport
+    priced: int | None = None
+    """Code of the currency in which amounts are known; None = all amounts are."""
 
     def code_map(self, part: int, column: str) -> NDArray[np.int32]:
         """Return the catalog's code for every code of a part; the last element is for the unknown."""
@@ -54,23 +58,42 @@ class Plan:
             return Texts(file[f"{column}.blob"], file[f"{column}.offsets"])
 
 
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What the person who builds a catalog says about its rows."""
+
+    currency: str | None = None
+    """Code of the catalog's currency; None = the one that rows state."""
+    schema_currency: str | None = "USD"
+    """Code for amounts of which no row states one, by the schema (that of Amazon); None where it says nothing."""
+    max_bad: float = MAX_BAD
+    """Share of rows that may be unreadable."""
+
+
 def planned(
-    parts: Sequence[Part], categories: Sequence[Category] | None, folder: BuildFolder, progress: Progress
+    parts: Sequence[Part],
+    categories: Sequence[Category] | None,
+    folder: BuildFolder,
+    progress: Progress,
+    rules: Rules = Rules(),
 ) -> Plan:
     """Make the plan, or read it where it was made before.
 
-    ``categories`` are those of products that are final already. Raises :class:`SourceError` where nothing is kept.
+    ``categories`` are those of products that are final already. Raises :class:`SourceError` where too many rows are
+    unreadable, no row states a currency and none is given, or nothing is kept.
     """
     facts = folder.done(STAGE)
     if facts is None:
-        report = _make(parts, categories, folder, progress)
-        folder.mark(STAGE, {"read": report.read, "kept": report.kept, "dropped": _by_name(report)})
+        report, priced = _make(parts, categories, folder, progress, rules)
+        facts = {"read": report.read, "kept": report.kept, "dropped": _by_name(report)}
+        facts |= {"faults": report.faults, "priced": priced}
+        folder.mark(STAGE, facts)
     else:
         dropped = {DropReason[name]: count for name, count in facts["dropped"].items()}
-        report = SourceReport(facts["read"], facts["kept"], dropped)
+        report = SourceReport(facts["read"], facts["kept"], dropped, tuple(facts["faults"]))
     kept = [np.load(_kept_file(folder.plan, number), allow_pickle=False) for number in range(len(parts))]
     progress(STAGE, 3 * len(parts), 3 * len(parts))
-    return Plan(folder.plan, tuple(kept), report)
+    return Plan(folder.plan, tuple(kept), report, facts["priced"])
 
 
 def duplicates(ids: NDArray[np.uint64], listings: NDArray[np.uint64]) -> NDArray[np.int8]:
@@ -106,8 +129,12 @@ def _groups(digests: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def _make(
-    parts: Sequence[Part], categories: Sequence[Category] | None, folder: BuildFolder, progress: Progress
-) -> SourceReport:
+    parts: Sequence[Part],
+    categories: Sequence[Category] | None,
+    folder: BuildFolder,
+    progress: Progress,
+    rules: Rules,
+) -> tuple[SourceReport, int | None]:
     dropped: Counter[DropReason] = sum((part.dropped for part in parts), Counter())
     verdicts = [np.zeros(len(part.array(IDS)), dtype=np.int8) for part in parts]
     if categories is None and parts:
@@ -119,15 +146,16 @@ def _make(
         dropped[DropReason.DUPLICATE_LISTING] += int((verdict == _LISTING).sum())
     kept = [np.flatnonzero(verdict == _NEITHER) for verdict in verdicts]
     count = sum(map(len, kept))
-    report = SourceReport(count + dropped.total(), count, {reason: n for reason, n in dropped.items() if n})
-    if not count:
-        raise SourceError(f"no row became a product ({'; '.join(report.describe())}); give a source with products")
+    faults = tuple(islice((fault for part in parts for fault in part.faults), MOST_FAULTS))
+    report = SourceReport(count + dropped.total(), count, {reason: n for reason, n in dropped.items() if n}, faults)
+    check_report(report, rules.max_bad)
     steps = _Steps(progress, 3 * len(parts))
-    final = _final_words(parts, kept, categories, folder, steps)
+    settled = _settled(parts, kept, steps, rules) if categories is None else None
+    final = _final_words(parts, kept, settled or _Given(categories or ()), folder, steps)
     for number, (part, rows) in enumerate(zip(parts, kept, strict=True)):
         _write_part(folder.plan, number, part, rows, final)
         steps.advance()
-    return report
+    return report, final.priced
 
 
 class _Steps:
@@ -148,34 +176,49 @@ class _FinalWords:
     """By column, then by word of a part. Words of columns that are not listed stay as they are."""
     codes: Mapping[str, Mapping[str, int]]
     """Of the catalog's vocabularies, by column."""
+    bare: Mapping[str, str]
+    """By column: what the unknown becomes, where it becomes something."""
+    priced: int | None
+    """Code of the currency in which amounts are known; None = all amounts are."""
 
 
 def _final_words(
     parts: Sequence[Part],
     kept: Sequence[Rows],
-    categories: Sequence[Category] | None,
+    settled: CatalogDecisions | _Given,
     folder: BuildFolder,
     steps: _Steps,
 ) -> _FinalWords:
     """Decide names and spellings, and write categories and vocabularies."""
-    settled = _settled(parts, kept, steps) if categories is None else None
     words: dict[str, set[str]] = {name: set() for name in CODED}
-    becomes: dict[str, dict[str, str]] = {"category": {}, "brand": {}} if settled else {}
+    is_open = isinstance(settled, CatalogDecisions)
+    becomes: dict[str, dict[str, str]] = {"category": {}, "brand": {}, "currency": {}} if is_open else {}
+    bare = _bare(settled)
     for part, rows in zip(parts, kept, strict=True):
         used = {name: _used(part, name, rows) for name in CODED}
-        if settled is not None:
+        if isinstance(settled, CatalogDecisions):
             _settle(settled, part, used, becomes)
         for name, first_rows in used.items():
             change = becomes.get(name)
-            words[name].update(change[word] if change else word for word in first_rows)
+            words[name].update(filter(None, (change[word] if change else word for word in first_rows)))
+            if name in bare and (part.array(f"{name}.values")[rows] == UNKNOWN_CODE).any():
+                words[name].add(bare[name])
         steps.advance()
-    kinds = sorted((settled or _Given(categories or ())).categories, key=lambda category: category.name)
+    kinds = sorted(settled.categories, key=lambda category: category.name)
     vocabularies = {name: sorted(words[name]) for name in CODED}
     vocabularies["category"] = [kind.name for kind in kinds]
     write_categories(folder.table, kinds)
     _write_words(folder.plan, vocabularies)
     codes = {name: {word: code for code, word in enumerate(known)} for name, known in vocabularies.items()}
-    return _FinalWords(becomes, codes)
+    priced = None
+    if isinstance(settled, CatalogDecisions):
+        priced = codes["currency"].get(settled.currency.code or "", _NO_CODE)
+    return _FinalWords(becomes, codes, bare, priced)
+
+
+def _bare(settled: CatalogDecisions | _Given) -> dict[str, str]:
+    code = settled.currency.of(None) if isinstance(settled, CatalogDecisions) else None
+    return {"currency": code} if code is not None else {}
 
 
 @dataclass(frozen=True)
@@ -183,7 +226,7 @@ class _Given:
     categories: Sequence[Category]
 
 
-def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> CatalogDecisions:
+def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps, rules: Rules) -> CatalogDecisions:
     notes = CatalogNotes()
     for part, rows in zip(parts, kept, strict=True):
         if len(rows):
@@ -191,7 +234,7 @@ def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps) -> Cata
             for row in rows.tolist():
                 notes.note(readings[row])
         steps.advance()
-    return notes.decisions()
+    return notes.decisions(rules.currency, rules.schema_currency)
 
 
 def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
@@ -206,13 +249,15 @@ def _settle(
     settled: CatalogDecisions, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
 ) -> None:
     """Find out which categories and spellings a part's leaves and brands get, from one product of each."""
-    fresh = {name: used[name].keys() - known.keys() for name, known in becomes.items()}
+    for sign in used["currency"]:
+        becomes["currency"][sign] = settled.currency.of(sign) or ""
+    fresh = {name: used[name].keys() - becomes[name].keys() for name in ("category", "brand")}
     if not any(fresh.values()):
         return
     readings = part.readings()
-    for name, known in becomes.items():
-        for word in sorted(fresh[name]):
-            known[word] = getattr(settled.product(readings[used[name][word]]), name)
+    for name, words in fresh.items():
+        for word in sorted(words):
+            becomes[name][word] = getattr(settled.product(readings[used[name][word]]), name)
 
 
 def _write_part(folder: Path, number: int, part: Part, rows: Rows, final: _FinalWords) -> None:
@@ -221,7 +266,8 @@ def _write_part(folder: Path, number: int, part: Part, rows: Rows, final: _Final
         change, codes = final.settled.get(name), final.codes[name]
         words = [change.get(word, "") if change else word for word in part.words(name)]
         # A word that only dropped rows have gets no code.
-        maps[name] = np.array([*(codes.get(word, UNKNOWN_CODE) for word in words), UNKNOWN_CODE], dtype=np.int32)
+        unknown = codes.get(final.bare.get(name, ""), UNKNOWN_CODE)
+        maps[name] = np.array([*(codes.get(word, UNKNOWN_CODE) for word in words), unknown], dtype=np.int32)
     with whole_file(_part_file(folder, number)) as stream:
         np.savez(stream, allow_pickle=False, **maps)
     with whole_file(_kept_file(folder, number)) as stream:

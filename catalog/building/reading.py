@@ -34,8 +34,9 @@ def read_parts(
         identity = dict(source.identity)
         facts = _read(source, folder, chunk_rows, limit, workers, progress)
         if dict(source.identity) != identity:
-            raise SourceError(f"{source.name} changed while it was read; delete {folder.root} and build again")
+            raise SourceError(f"{source.name} changed while it was read; run the command again")
         folder.mark(STAGE, facts)
+        folder.read_to_the_end()
     progress(STAGE, facts["rows"], facts["rows"])
     return [Part(folder.part(number)) for number in range(facts["parts"])]
 
@@ -44,23 +45,37 @@ def _read(
     source: Chunks, folder: BuildFolder, chunk_rows: int, limit: int | None, workers: int, progress: Progress
 ) -> dict[str, int]:
     total = min(filter(None, (source.total, limit)), default=0)
+    if folder.is_source_new:
+        # Rows may have been mended: those before are read again, and parts of the same rows are kept.
+        return _counted(source.chunks(0, limit, chunk_rows), folder, 0, (0, total), workers, progress)
     missing_part = next(number for number in range(1 << 30) if not folder.part(number).exists())
     # An existing part is skipped here too: if it is the last one, the source need not be read at all.
     first = max(0, missing_part - 1)
-    rows, number = first * chunk_rows, first
+    rows = first * chunk_rows
+    return _counted(source.chunks(rows, limit, chunk_rows), folder, first, (rows, total), workers, progress)
+
+
+def _counted(
+    chunks: Iterator[Chunk],
+    folder: BuildFolder,
+    first: int,
+    rows_and_total: tuple[int, int],
+    workers: int,
+    progress: Progress,
+) -> dict[str, int]:
+    (rows, total), number = rows_and_total, first
     progress(STAGE, rows, total)
-    missing = _missing(source.chunks(rows, limit, chunk_rows), folder, first)
-    for chunk_size in _saved(missing, workers):
+    for chunk_size in _saved(_missing(chunks, folder, first), workers):
         rows, number = rows + chunk_size, number + 1
         progress(STAGE, rows, total)
     return {"parts": number, "rows": rows}
 
 
 def _missing(chunks: Iterator[Chunk], folder: BuildFolder, first: int) -> Iterator[tuple[Chunk, Path | None]]:
-    """Yield each chunk with the path of its part, None where that part exists."""
+    """Yield each chunk with the path of its part, None where that part exists and is surely of these rows."""
     for number, chunk in enumerate(chunks, first):
         path = folder.part(number)
-        yield chunk, None if path.exists() else path
+        yield chunk, None if path.exists() and not folder.is_source_new else path
 
 
 def _saved(chunks: Iterator[tuple[Chunk, Path | None]], workers: int) -> Iterator[int]:
@@ -88,8 +103,8 @@ def _saved(chunks: Iterator[tuple[Chunk, Path | None]], workers: int) -> Iterato
 
 
 def _save(chunk: Chunk, path: Path | None) -> int:
-    if path is not None:
-        save_part(path, chunk.arrays())
+    if path is not None and not (path.exists() and Part(path).is_of(chunk)):
+        save_part(path, chunk)
     return len(chunk)
 
 

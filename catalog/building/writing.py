@@ -20,6 +20,7 @@ from ecom_rlve.catalog.columns.table_files import array_file, open_table, write_
 from ecom_rlve.catalog.columns.texts import HashIndex
 
 STAGE = "writing"
+_AMOUNTS = ("price", "price_high")
 _COLUMNS = (*CODED, *NUMBERS, *COUNTS)
 
 
@@ -73,13 +74,16 @@ class _Writer:
         if array_file(self._folder, f"{name}.values").exists():
             return
         if name in CODED:
-            maps = (self._plan.code_map(number, name) for number in range(len(self._parts)))
-            pairs = zip(self._arrays(f"{name}.values"), maps, strict=True)
-            codes = np.concatenate([code_map[values[rows]] for (values, rows), code_map in pairs])
-            write_column(self._folder, name, Column(codes, tuple(self._plan.words(name))))
+            write_column(self._folder, name, Column(self._codes(name), tuple(self._plan.words(name))))
         else:
+            values = self._kept(f"{name}.values")
             is_floor = self._kept(f"{name}.is_floor") if name == "price" else None
-            write_column(self._folder, name, Column(self._kept(f"{name}.values"), is_floor=is_floor))
+            if name in _AMOUNTS and self._plan.priced is not None:
+                is_other = self._codes("currency") != self._plan.priced
+                values[is_other] = np.nan
+                if is_floor is not None:
+                    is_floor[is_other] = False
+            write_column(self._folder, name, Column(values, is_floor=is_floor))
 
     def others(self) -> None:
         """Write the numbers of ratings and the index of the ids."""
@@ -87,6 +91,12 @@ class _Writer:
             save_array(array_file(self._folder, "rating_count"), self._kept("rating_count"))
         if not array_file(self._folder, "ids.places").exists():
             write_index(self._folder, "ids", HashIndex.of(self._kept(IDS)[:, 0]))
+
+    def _codes(self, name: str) -> NDArray[np.int32]:
+        maps = (self._plan.code_map(number, name) for number in range(len(self._parts)))
+        pairs = zip(self._arrays(f"{name}.values"), maps, strict=True)
+        codes: NDArray[np.int32] = np.concatenate([code_map[values[rows]] for (values, rows), code_map in pairs])
+        return codes
 
     def _kept(self, name: str) -> NDArray[Any]:
         return np.concatenate([values[rows] for values, rows in self._arrays(name)])

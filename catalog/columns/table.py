@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from hashlib import blake2b
 
@@ -18,12 +19,14 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.columns import UNKNOWN_CODE, Column, Postings, coded, columns_of
 from ecom_rlve.catalog.columns.texts import HashIndex, Texts, text_digests
 from ecom_rlve.catalog.errors import CatalogError, UnknownAttributeError, UnknownProductError
-from ecom_rlve.catalog.product import Category, Product
+from ecom_rlve.catalog.product import Category, OwnVariant, Product
 
 __all__ = ["UNKNOWN_CODE", "Catalog", "Column", "Postings", "Texts"]
 
-TEXTS: tuple[str, ...] = ("ids", "titles", "descriptions", "features", "stores", "provenance")
-"""Names of all texts of a product. Features are lines, provenance is compact JSON; both are empty if there is none."""
+TEXTS: tuple[str, ...] = ("ids", "titles", "descriptions", "features", "stores", "provenance", "variants")
+"""Names of all texts of a product. Features are lines, provenance and the shop's own variants are compact JSON; all
+three are empty if there are none."""
+_LOOKED_AT = 1024
 _LATER_COLUMNS = ("currency", "price_high")
 """Columns that a fingerprint leaves out if they are empty, so that older catalogs without them keep theirs."""
 
@@ -55,6 +58,7 @@ class Catalog:
         self.texts = dict(texts)
         self.ids, self.titles, self.descriptions = texts["ids"], texts["titles"], texts["descriptions"]
         self.features, self.stores, self.provenance = texts["features"], texts["stores"], texts["provenance"]
+        self._variants = texts["variants"]
         self.rating_count = rating_count
         self.size = len(self.ids)
         if not self.size:
@@ -143,7 +147,27 @@ class Catalog:
             stock=int(self._columns["stock"].values[row]),
             attributes={name: value for name, value in known.items() if value is not None},
             provenance=json.loads(provenance) if provenance else {},
+            variants=self.own_variants(row),
         )
+
+    def own_variants(self, row: int) -> tuple[OwnVariant, ...]:
+        """Return the variants that the shop states of a product; their prices are known only if the product's is."""
+        text = self._variants[row]
+        variants = tuple(OwnVariant(*each) for each in json.loads(text)) if text else ()
+        if variants and not self._columns["price"].is_known[row]:
+            return tuple(replace(variant, price_cents=None) for variant in variants)
+        return variants
+
+    @cached_property
+    def currency(self) -> str | None:
+        """The code of the currency in which all known prices are; None where no source stated one."""
+        column, prices = self._columns["currency"], self._columns["price"].values
+        for code, word in enumerate(column.vocabulary or ()):
+            rows = column.postings.rows(code)
+            # Nearly always one of the first rows has a price, so that a mapped column is not read whole.
+            if any((prices[rows[at : at + _LOOKED_AT]] >= 0).any() for at in range(0, len(rows), _LOOKED_AT)):
+                return word
+        return None
 
     @cached_property
     def fingerprint(self) -> str:
@@ -163,6 +187,9 @@ class Catalog:
         if len(self.provenance.blob):
             hasher.update(self.provenance.blob.data)
             hasher.update(self.provenance.offsets.data)
+        if len(self._variants.blob):
+            hasher.update(self._variants.blob.data)
+            hasher.update(self._variants.offsets.data)
         return hasher.hexdigest()
 
     def _fingerprinted(self) -> Iterator[tuple[str, Column]]:
@@ -188,6 +215,7 @@ def texts_of(rows: Sequence[Product]) -> dict[str, Texts]:
         "features": Texts.pack("\n".join(product.features) for product in rows),
         "stores": Texts.pack(product.store or "" for product in rows),
         "provenance": Texts.pack(_compact(product.provenance) for product in rows),
+        "variants": Texts.pack(_packed(product.variants) for product in rows),
     }
 
 
@@ -195,3 +223,11 @@ def _compact(provenance: Mapping[str, str]) -> str:
     if not provenance:
         return ""
     return json.dumps(dict(provenance), ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def _packed(variants: Sequence[OwnVariant]) -> str:
+    """Return variants as compact JSON: values, price and stock of each; empty if there are none."""
+    if not variants:
+        return ""
+    each = [[dict(variant.values), variant.price_cents, variant.stock] for variant in variants]
+    return json.dumps(each, ensure_ascii=False, separators=(",", ":"), sort_keys=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from ecom_rlve.catalog.rows.provenance import Details, Stated
@@ -9,6 +10,12 @@ from ecom_rlve.catalog.rows.text import clean_text, is_mojibake
 
 _KEYS = ("brand", "brand name", "manufacturer")
 _MAX_BRAND = 80
+_NO_NAME = re.compile(
+    r"(?:(?:my|the|our|your|default|test|demo|online|web|main|new|dev)[ _-]+)*"
+    r"(?:store|shop|webshop|webstore|vendor|brand|marketplace|market place|seller|supplier|company|merchant|retailer)"
+    r"|(?:\w+[ _-])?quickstart(?: \([0-9a-f]+\))?|.+\.myshopify\.com"
+)
+"""What stands in the place of a brand in shops that never entered one."""
 _PLACEHOLDERS = frozenset(
     {"generic", "unknown", "n/a", "na", "none", "no brand", "nobrand", "unbranded", "brand", "oem", "other", "-", "—"}
     | {"does not apply", "not applicable", "no", "null", "visit the store"}
@@ -23,7 +30,9 @@ def brand_of(details: Details, store: object) -> Stated[str] | None:
     for _, key, raw in (*details.stated(_KEYS), Stated(store, "store", store)):
         if isinstance(raw, str) and not is_mojibake(raw) and not set("<>{}") & set(raw):
             brand = clean_text(raw)
-            named = any(letter.isalnum() for letter in brand) and brand.casefold() not in _PLACEHOLDERS
+            folded = brand.casefold()
+            named = any(letter.isalnum() for letter in brand) and folded not in _PLACEHOLDERS
+            named = named and not _NO_NAME.fullmatch(folded)
             if named and len(brand) <= _MAX_BRAND:
                 return Stated(brand, key, raw)
     return None

@@ -13,6 +13,7 @@ from hashlib import blake2b
 from heapq import merge
 from itertools import islice
 
+from ecom_rlve.catalog.currency import CatalogCurrency, chosen_currency
 from ecom_rlve.catalog.kinds.leaf_names import category_of, unique_names
 from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Category, Product
@@ -24,6 +25,11 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 
 MAX_TITLES = 2_000
 """The first titles of a leaf, so many, decide in which attribute its products come in variants."""
+MOST_KEPT, LATER_TITLES = 400_000, 50
+"""If so many titles are kept for all leaves together, only the first fifty of each leaf are kept from there on: catalogs
+with ten thousand leaves would keep millions."""
+_MANY = 0.2
+"""From this share of products with variants of their own on, their attribute is the category's."""
 
 
 class Duplicates:
@@ -56,14 +62,24 @@ class CatalogDecisions:
     brands: Mapping[str, str]
     """The spelling to use by case-folded brand."""
 
+    currency: CatalogCurrency
+    """Which amounts are known."""
+
     def product(self, reading: Reading) -> Product:
-        """Return a reading's product with its final category and brand; the reading must have been noted."""
-        brand = reading.product.brand
-        return replace(
-            reading.product,
+        """Return a reading's product with its final category, brand and price; the reading must have been noted."""
+        product, brand = reading.product, reading.product.brand
+        currency = self.currency.of(product.currency)
+        settled = replace(
+            product,
             category=self.names[reading.leaf].plural,
             brand=self.brands[brand.casefold()] if brand else None,
+            currency=currency,
         )
+        if currency is not None and currency == self.currency.code:
+            return settled
+        # Amounts are never converted.
+        variants = tuple(replace(variant, price_cents=None) for variant in product.variants)
+        return replace(settled, price_cents=None, price_is_floor=False, price_high_cents=None, variants=variants)
 
 
 class CatalogNotes:
@@ -73,28 +89,58 @@ class CatalogNotes:
         self._brands: Counter[str] = Counter()
         self._titles: dict[Leaf, list[tuple[int, str]]] = {}
         """At most MAX_TITLES titles of every leaf, each with the number of its reading."""
-        self._size = 0
+        self._size, self._kept = 0, 0
+        self._currencies: Counter[str] = Counter()
+        """Products with a price by what they state of its currency, "" for nothing."""
+        self._offered: dict[Leaf, Counter[str]] = {}
+        """By leaf: its products ("") and those that come in variants of their own, by attribute."""
 
     def note(self, reading: Reading) -> None:
         """Note one more kept reading."""
         titles = self._titles.setdefault(reading.leaf, [])
-        if len(titles) < MAX_TITLES:
+        if len(titles) < (MAX_TITLES if self._kept < MOST_KEPT else LATER_TITLES):
             titles.append((self._size, reading.product.title))
+            self._kept += 1
         if reading.product.brand:
             self._brands[reading.product.brand] += 1
+        counts = self._offered.setdefault(reading.leaf, Counter())
+        counts.update(("", *sorted({name for variant in reading.product.variants for name in variant.values})))
+        if reading.product.price_cents is not None:
+            self._currencies[reading.product.currency or ""] += 1
         self._size += 1
 
-    def decisions(self) -> CatalogDecisions:
-        """Give every leaf a name of its own and every brand one spelling."""
+    def decisions(self, currency: str | None = None, schema_currency: str | None = None) -> CatalogDecisions:
+        """Give every leaf a name of its own, every brand one spelling, and the catalog a currency.
+
+        Raises :class:`SourceError` where no product states one and none is given.
+        """
+        chosen = chosen_currency(self._currencies, currency, schema_currency)
         names = unique_names(self._titles)
         titles: dict[Leaf, list[list[tuple[int, str]]]] = {}
         for leaf, own in self._titles.items():
             titles.setdefault(names[leaf], []).append(own)
+        offered: dict[Leaf, Counter[str]] = {}
+        for leaf, counts in self._offered.items():
+            offered.setdefault(names[leaf], Counter()).update(counts)
         categories = tuple(
-            category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words)
+            _in_own_variants(
+                category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words),
+                offered[leaf],
+            )
             for leaf, lists in titles.items()
         )
-        return CatalogDecisions(categories, names, one_spelling(self._brands))
+        return CatalogDecisions(categories, names, one_spelling(self._brands), chosen)
+
+
+def _in_own_variants(category: Category, counts: Mapping[str, int]) -> Category:
+    """Return the category with the attribute in which most of its products come in variants of their own, if many do.
+
+    ``counts`` are its products by attribute, and all of them by "".
+    """
+    names = sorted((name for name in counts if name), key=lambda name: (-counts[name], name))
+    if not names or counts[names[0]] < _MANY * counts[""]:
+        return category
+    return replace(category, variant_attribute=names[0])
 
 
 def _naming_words(category: Category, attribute: str) -> Iterator[str]:

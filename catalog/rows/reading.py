@@ -16,4 +16,5 @@ class Reading:
     """The product, with ``category`` and ``brand`` as this row spells them."""
     leaf: Leaf
     listing: bytes
-    """Equal for two rows with the same title and store, case and punctuation aside; 16 bytes."""
+    """Equal for two rows with the same title and store, case and punctuation aside, and the same values and price,
+    unless a shop has given each an id of its own; 16 bytes."""

@@ -5,6 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil
+
+from ecom_rlve.catalog.errors import SourceError
+
+MAX_BAD = 0.01
+"""The share of rows that may be unreadable, unless told otherwise; one row may always be, unless it is 0."""
+MOST_FAULTS = 20
+"""So many unreadable rows are listed."""
+
+_TOLD = 3
 
 
 class DropReason(StrEnum):
@@ -13,6 +23,10 @@ class DropReason(StrEnum):
     NO_ID = "no id"
     NO_TITLE = "no title"
     UNREADABLE_DETAILS = "details that are neither an object nor one in JSON"
+    UNREADABLE = "a row that cannot be read"
+    DRAFT = "a draft"
+    ARCHIVED = "archived"
+    UNPUBLISHED = "not published"
     CONTINUATION = "a further variant or image of the product above it"
     DUPLICATE_ID = "an id that an earlier row has"
     DUPLICATE_LISTING = "the title and store of an earlier row"
@@ -26,6 +40,8 @@ class SourceReport:
     kept: int
     dropped: Mapping[DropReason, int] = field(default_factory=dict)
     """Rows by reason; reasons without rows are left out."""
+    faults: tuple[str, ...] = ()
+    """The first rows that cannot be read: file, line, what is wrong and what to do."""
 
     def __post_init__(self) -> None:
         """Check the sum; a source that loses rows silently is a bug."""
@@ -40,4 +56,20 @@ class SourceReport:
         lines = [f"{self.read:,} rows read, {self.kept:,} kept"]
         for reason, count in sorted(self.dropped.items(), key=lambda item: (-item[1], item[0])):
             lines.append(f"{count:,} dropped: {reason}")
-        return lines
+        return [*lines, *(f"skipped: {fault}" for fault in self.faults)]
+
+
+def check_report(report: SourceReport, max_bad: float) -> None:
+    """Raise :class:`SourceError` where more than a share of the rows are unreadable, or none became a product.
+
+    The bound is rounded up to whole rows.
+    """
+    bad = report.dropped.get(DropReason.UNREADABLE, 0)
+    if bad > ceil(max_bad * report.read):
+        first = "; ".join(report.faults[:_TOLD])
+        raise SourceError(
+            f"{bad:,} of {report.read:,} rows cannot be read, more than {max_bad:.4g} of them: {first}; mend them and "
+            f"run the command again, or allow more with --max-bad"
+        )
+    if not report.kept:
+        raise SourceError(f"no row became a product ({'; '.join(report.describe())}); give a source with products")

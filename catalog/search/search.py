@@ -1,8 +1,8 @@
 """Search over one catalog: by words, or by price, rating and delivery; over all rows or those that pass filters.
 
-A text search takes the products whose embeddings are nearest, and orders the first of them by how many of the query's
-words they have, weighted by rarity. All arithmetic is exact, on integers, and ties are broken by row. So a page is the
-same on every machine, and the results for k are the first k of those for any larger k.
+A text search takes the products whose embeddings are nearest and those that have most of the query's rare words, and
+orders them by both (:mod:`ecom_rlve.catalog.search.fusion`). All arithmetic is exact, on integers, and ties are broken
+by row. So a page is the same on every machine, and the results for k are the first k of those for any larger k.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.columns.words import Bags, split_words
 from ecom_rlve.catalog.constraints import Constraint, Op, all_satisfied, satisfied
 from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
 from ecom_rlve.catalog.search.folder import Facts, Folder, Memory, SealedFolder
+from ecom_rlve.catalog.search.fusion import Asked, asked_of, fused, in_turns
+from ecom_rlve.catalog.search.passing import Passing
 from ecom_rlve.catalog.search.stages import (
     SCAFFOLDING,
     Parts,
@@ -31,13 +32,15 @@ from ecom_rlve.catalog.search.stages import (
     identity_of,
     opened,
 )
-from ecom_rlve.catalog.vectors.embedders import QueryEmbedder
-from ecom_rlve.catalog.vectors.index import VectorIndex, check_fingerprint
+from ecom_rlve.catalog.vectors.index import best, check_fingerprint
 
 SortKey = Literal["price_asc", "rating_desc", "ship_days_asc"]
 Orders = Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
-RERANK_DEPTH = 256
-"""So many of the nearest rows are ordered by their words; the others follow in the order of their embeddings."""
+DEPTH = 128
+"""So many of the nearest rows, and of those with the most words, are ordered by both; all others follow in the order of
+their embeddings."""
+_FEW_ROWS = 512
+"""Of so few rows that pass a filter, all are ordered by both."""
 _SUBFOLDER = "search"
 # Their vectors take 3 MiB.
 _CACHED_QUERIES = 4_096
@@ -51,23 +54,22 @@ _log = logging.getLogger(__name__)
 class Search:
     """Ranks the products of a catalog. Safe to use from several threads."""
 
-    def __init__(
-        self, catalog: Catalog, bags: Bags, embedder: QueryEmbedder, index: VectorIndex, orders: Orders
-    ) -> None:
-        """``orders`` holds for each sort key all rows in that order, unknown last, and the place of each row in it."""
-        check_fingerprint(index, catalog.fingerprint)
-        if index.size != catalog.size or bags.size != catalog.size:
-            raise IndexMismatchError(f"the index holds {index.size} products, the catalog {catalog.size}")
+    def __init__(self, catalog: Catalog, parts: Parts) -> None:
+        """Search a catalog with what was built for it; raises :class:`IndexMismatchError` if it was for another."""
+        check_fingerprint(parts.index, catalog.fingerprint)
+        if parts.index.size != catalog.size or parts.bags.size != catalog.size:
+            raise IndexMismatchError(f"the index holds {parts.index.size} products, the catalog {catalog.size}")
         self.catalog = catalog
-        self.bags, self.embedder, self.index = bags, embedder, index
-        self._orders = orders
-        self._vector_of = lru_cache(_CACHED_QUERIES)(embedder.encode)
+        self.bags, self.embedder, self.index = parts.bags, parts.embedder, parts.index
+        self._postings, self._orders = parts.postings, parts.orders
+        self._passing = Passing(catalog.size)
+        self._asked = lru_cache(_CACHED_QUERIES)(self._read)
         self.kinds = lru_cache(_CACHED_QUERIES)(self._kinds)
 
     @classmethod
     def build(cls, catalog: Catalog) -> Search:
         """Fit the local embedder on the catalog and index every product, in memory."""
-        return cls._of(catalog, build(catalog, Memory(), identity_of(catalog))[0])
+        return cls(catalog, build(catalog, Memory(), identity_of(catalog))[0])
 
     @classmethod
     def write(
@@ -110,7 +112,7 @@ class Search:
         Raises :class:`IndexMismatchError` if it is unfinished, incomplete or of another catalog.
         """
         folder = SealedFolder(directory / _SUBFOLDER)
-        return cls._of(catalog, opened(catalog, folder))
+        return cls(catalog, opened(catalog, folder))
 
     @classmethod
     def open_or_build(cls, catalog: Catalog, cache_dir: Path | None) -> Search:
@@ -123,7 +125,7 @@ class Search:
         identity = identity_of(catalog)
         home = cache_dir / f"search-{catalog.fingerprint}"
         try:
-            return cls._of(catalog, _verified(catalog, home, identity))
+            return cls(catalog, _verified(catalog, home, identity))
         except IndexMismatchError as error:
             _log.info("building the search index: %s", error)
         try:
@@ -131,11 +133,7 @@ class Search:
         except OSError as error:
             _log.warning("the search index is not kept for the next start: %s", error)
             return cls.build(catalog)
-        return cls._of(catalog, _verified(catalog, home, identity))
-
-    @classmethod
-    def _of(cls, catalog: Catalog, parts: Parts) -> Search:
-        return cls(catalog, parts.bags, parts.embedder, parts.index, parts.orders)
+        return cls(catalog, _verified(catalog, home, identity))
 
     def rank(
         self, query: str, rows: NDArray[np.int32] | None, k: int, without: Collection[int] = ()
@@ -147,23 +145,55 @@ class Search:
         """
         if k < 1:
             return np.zeros(0, dtype=np.int32)
-        vector = self._vector_of(query)
-        if not vector.any():
+        asked = self._asked(query)
+        if not asked[0].is_known:
             return _less(_first(self.catalog.size, rows, k + len(without)), without)[:k]
-        fetched = max(k, RERANK_DEPTH)
-        index, asked = self.index, fetched + len(without)
-        found = index.search(vector, asked) if rows is None else index.search_subset(vector, rows, asked)
-        found = _less(found, without)[:fetched]
-        head = found[:RERANK_DEPTH]
-        head = head[np.argsort(-self.bags.overlap(split_words(query), head), kind="stable")]
-        return np.concatenate((head, found[RERANK_DEPTH:]))[:k]
+        return in_turns([self._ranked(thing, rows, k, without) for thing in asked])[:k]
+
+    def _ranked(
+        self, asked: Asked, rows: NDArray[np.int32] | None, k: int, without: Collection[int]
+    ) -> NDArray[np.int32]:
+        """Return ``k`` rows, the best matches for one thing first."""
+        found = self._nearest(asked, rows, max(k, DEPTH), without)
+        near, tail = found[:DEPTH], found[DEPTH:]
+        others = self._with_words(asked, rows, without)
+        head = np.concatenate((near, others[~self._passing.among(near, others)]))
+        scores = fused(asked, self.bags.scores(asked.sought, head), self.index.scores(asked.vector, head))
+        ordered = best(scores, head, k)
+        if len(ordered) == k:
+            return ordered
+        return np.concatenate((ordered, tail[~self._passing.among(head, tail)]))[:k]
+
+    def _read(self, query: str) -> tuple[Asked, ...]:
+        return asked_of(self.bags, self.embedder.encode(query), query)
+
+    def _nearest(
+        self, asked: Asked, rows: NDArray[np.int32] | None, k: int, without: Collection[int]
+    ) -> NDArray[np.int32]:
+        """Return the ``k`` rows with the nearest vectors, best first."""
+        index, most = self.index, k + len(without)
+        found = index.search(asked.vector, most) if rows is None else index.search_subset(asked.vector, rows, most)
+        return _less(found, without)[:k]
+
+    def _with_words(self, asked: Asked, rows: NDArray[np.int32] | None, without: Collection[int]) -> NDArray[np.int32]:
+        """Return the rows that have most of the words sought; all rows where they are few."""
+        if rows is not None and len(rows) <= _FEW_ROWS:
+            return _less(rows, without)
+        found, scores = self._postings.matching(asked.sought)
+        if rows is not None:
+            passes = self._passing.among(rows, found)
+            found, scores = found[passes], scores[passes]
+        if without:
+            kept = ~np.isin(found, list(without))
+            found, scores = found[kept], scores[kept]
+        return _most(scores, found, DEPTH)
 
     def _kinds(self, query: str) -> tuple[int, ...]:
         """Return the codes of the categories that a query is about; none if it has no known word.
 
         They are those of at least three of its ten best matches, or that of the best one.
         """
-        if not self._vector_of(query).any():
+        if not self._asked(query)[0].is_known:
             return ()
         found = self.catalog.category_codes[self.rank(query, None, _KIND_MATCHES)]
         codes, counts = np.unique(found, return_counts=True)
@@ -227,6 +257,18 @@ def passing_rows(catalog: Catalog, constraints: Sequence[Constraint]) -> NDArray
     for constraint in constraints[1:]:
         met &= satisfied(catalog, constraint, slice(None))
     return np.flatnonzero(met).astype(np.int32)
+
+
+def _most(scores: NDArray[np.int32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
+    """Return the ``k`` of different ``rows`` with the highest scores, of equals the first rows, in any order."""
+    if len(rows) <= k:
+        return rows
+    least = np.partition(scores, len(scores) - k)[len(scores) - k]
+    above, equal = rows[scores > least], rows[scores == least]
+    missing = k - len(above)
+    if missing < len(equal):
+        equal = np.partition(equal, missing - 1)[:missing]
+    return np.concatenate((above, equal))
 
 
 def _less(rows: NDArray[np.int32], without: Collection[int]) -> NDArray[np.int32]:

@@ -17,6 +17,7 @@ from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
 from ecom_rlve.catalog.search.bags import read_bags, searched_texts
 from ecom_rlve.catalog.search.folder import Facts, Place, SealedFolder
 from ecom_rlve.catalog.search.forked import over_ranges, ranges
+from ecom_rlve.catalog.search.postings import Postings
 from ecom_rlve.catalog.vectors.embedders import LocalEmbedder, Projection, QueryEmbedder, embedded
 from ecom_rlve.catalog.vectors.index import FlatIndex, VectorIndex, flat_index
 from ecom_rlve.catalog.vectors.inverted_index import InvertedIndex, clustered, inverted_lists
@@ -31,7 +32,7 @@ SCAFFOLDING = ("word_vectors", "vectors")
 """Arrays that only the build needs."""
 Progress = Callable[[str, int, int], None]
 """Called with a stage, how much of it is done and how much there is."""
-_FORMAT = 3
+_FORMAT = 4
 """Goes up when the same catalog would give other arrays."""
 _LOCAL_CHUNK = 16_384
 _SENTENCE_CHUNK = 1_024
@@ -43,6 +44,7 @@ class Parts:
     """What a search consists of, apart from its catalog."""
 
     bags: Bags
+    postings: Postings
     embedder: QueryEmbedder
     index: VectorIndex
     orders: Mapping[str, tuple[NDArray[np.int32], NDArray[np.int32]]]
@@ -77,11 +79,12 @@ def build(
     """Make everything that ``place`` lacks; return the parts, and the facts for a manifest."""
     steps = _Build(catalog, place, workers, progress or _unheard)
     bags = steps.words()
+    postings = steps.postings(bags)
     embedder = steps.embedder(bags, str(identity["embedder"]))
     steps.vectors(bags, embedder)
     steps.orders()
     index, recall = steps.index(embedder, is_flat=identity["index"] == FLAT)
-    parts = Parts(bags, embedder, index, _orders(place.arrays))
+    parts = Parts(bags, postings, embedder, index, _orders(place.arrays))
     facts: Facts = {
         "embedder": identity["embedder"],
         "index": f"ivf{index.lists}" if isinstance(index, InvertedIndex) else FLAT,
@@ -110,7 +113,7 @@ def opened(catalog: Catalog, folder: SealedFolder) -> Parts:
             embedder = SentenceEmbedder.load(str(identity["embedder"]))
         flat = FlatIndex(folder.index("flat"), catalog.fingerprint)
         index = flat if identity["index"] == FLAT else _inverted(folder, flat, arrays["probes"])
-        return Parts(bags, embedder, index, _orders(arrays))
+        return Parts(bags, Postings(bags, arrays), embedder, index, _orders(arrays))
     except KeyError as error:
         raise IndexMismatchError(f"the search index lacks {error}; build it again") from error
 
@@ -139,6 +142,15 @@ class _Build:
                 place.keep(name, values)
             place.finish("words")
         return Bags(Vocabulary.from_arrays(place.arrays), place.arrays)
+
+    def postings(self, bags: Bags) -> Postings:
+        """Turn the products' words round."""
+        place = self._place
+        if not place.has("postings"):
+            for name, values in Postings.arrays_of(bags).items():
+                place.keep(name, values)
+            place.finish("postings")
+        return Postings(bags, place.arrays)
 
     def embedder(self, bags: Bags, spec: str) -> LocalEmbedder | SentenceEmbedder:
         """Fit the local embedder, or load another."""
@@ -225,14 +237,22 @@ class _Build:
             self._progress("lists", 1, 1)
 
 
+_LONGEST = 300
+"""Characters of a product's text that a language model reads: more of it blurs what the product is."""
+
+
 def _unheard(_stage: str, _done: int, _total: int) -> None:
     """Report nothing."""
 
 
 def _documents(catalog: Catalog, start: int, stop: int) -> list[str]:
-    """Return the products of a range of rows as texts for a language model."""
-    texts = searched_texts(catalog, start, stop)
-    return [". ".join(text for text in (*telling, *features) if text) for telling, features in texts]
+    """Return the products of a range of rows as texts for a language model, what tells most of each first."""
+    return [
+        ". ".join(text for text in (each.title, each.kind[0], each.brand, *each.values, *each.features) if text)[
+            :_LONGEST
+        ]
+        for each in searched_texts(catalog, start, stop)
+    ]
 
 
 def _known_prices(catalog: Catalog) -> NDArray[np.float64]:

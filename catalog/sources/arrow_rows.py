@@ -7,32 +7,37 @@ from typing import TYPE_CHECKING, Any
 
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.rows.row import FIELDS, REQUIRED
+from ecom_rlve.catalog.rows.status import STATUS_FIELDS
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 BATCH_ROWS = 1_000
-_TEXT, _TEXTS, _NUMBER, _OBJECT = "text", "a list of texts", "a number", "an object"
+_TEXT, _TEXTS, _NUMBER, _OBJECT, _FLAG = "text", "a list of texts", "a number", "an object", "bool"
 _ACCEPTED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("parent_asin", "title", "main_category", "store", "currency"), (_TEXT,)),
     **dict.fromkeys(("categories", "features", "description"), (_TEXTS, _TEXT)),
     **dict.fromkeys(("average_rating", "rating_number"), (_NUMBER,)),
     "price": (_NUMBER, _TEXT),
     "details": (_TEXT, _OBJECT),
+    **dict.fromkeys(STATUS_FIELDS, (_TEXT, _NUMBER, _FLAG)),
 }
 
 
-def read_columns(schema: pa.Schema, where: str) -> list[str]:
-    """Return the columns to read, in a fixed order.
+def read_columns(schema: pa.Schema, where: str, *, as_they_are: bool = False) -> list[str]:
+    """Return the columns to read, in a fixed order; all of them, of any type, if they are read ``as_they_are``.
 
     Raises :class:`SourceError`, naming ``where`` (a file or data set) and the column, if a column is missing that a
     product needs, or has a type that cannot hold its field. A column without values has no type, and is accepted.
     """
+    if as_they_are:
+        return list(schema.names)
     missing = [name for name in REQUIRED if name not in schema.names]
     if missing:
         raise SourceError(
             f"{where}: no column {missing[0]!r}, only {', '.join(schema.names) or 'none'}; "
-            f"give products of the Amazon-Reviews-2023 shape, or rename the columns"
+            f"give products of the Amazon-Reviews-2023 shape, or rename the columns, or say which is what: "
+            f"ecom-rlve catalog map SOURCE > map.toml, look through that, and add --map map.toml"
         )
     columns = [name for name in FIELDS if name in schema.names]
     for name in columns:

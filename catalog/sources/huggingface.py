@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.sources.arrow_rows import BATCH_ROWS, read_columns, rows_of_batch
+from ecom_rlve.catalog.sources.jsonl import AMAZON_CURRENCY
 from ecom_rlve.catalog.sources.parquet import INSTALL
 from ecom_rlve.catalog.sources.source import identity_of
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from datasets import IterableDataset
 
 DEFAULT_SPLIT = "train"
+_DEFAULT_CONFIG = "default"
+_MOST_TOLD = 12
+"""So many configurations are listed with their splits."""
 MAX_REASON = 300
 """So many characters of a library's own message are passed on; some print whole tables."""
 _TIMEOUT = 30.0
@@ -27,17 +31,25 @@ _TIMEOUT = 30.0
 class HubDataset:
     """One split of a data set. Nothing is loaded before its identity or rows are needed."""
 
-    def __init__(self, dataset: str, split: str | None = None) -> None:
-        """Name a data set of the hub ("owner/name") or a folder, and a split; None = the only split, or ``train``."""
+    def __init__(
+        self, dataset: str, config: str | None = None, split: str | None = None, *, as_they_are: bool = False
+    ) -> None:
+        """Name a data set of the hub ("owner/name") or a folder, a configuration and a split.
+
+        None = the only one, or the ``default`` configuration and the split ``train``. What is no configuration is taken
+        for a split. ``as_they_are``: read columns of any names and types.
+        """
         self._dataset = dataset
-        self._split = split
+        self._config, self._split = config, split
         self._folder = Path(dataset) if Path(dataset).is_dir() else None
+        self._as_they_are = as_they_are
+        self.currency = None if as_they_are else AMAZON_CURRENCY
 
     @property
     def name(self) -> str:
-        """``hf:NAME:SPLIT``, or without the split if none was given; a folder has its absolute path."""
+        """``hf:NAME:CONFIG@SPLIT``, without what was not given; a folder has its absolute path."""
         dataset = str(self._folder.absolute()) if self._folder else self._dataset
-        return ":".join(filter(None, ("hf", dataset, self._split)))
+        return f"hf:{dataset}{f':{self._config}' if self._config else ''}{f'@{self._split}' if self._split else ''}"
 
     @property
     def identity(self) -> Mapping[str, str | int]:
@@ -57,7 +69,7 @@ class HubDataset:
         split = self._opened()
         with self._told("its columns cannot be read"):
             schema = split.features.arrow_schema if split.features else next(_tables(split, 1)).schema
-        columns = read_columns(schema, self.name)
+        columns = read_columns(schema, self.name, as_they_are=self._as_they_are)
         tables = _tables(split.select_columns(columns).skip(start), BATCH_ROWS)
         at = start
         while True:
@@ -83,16 +95,42 @@ class HubDataset:
     def _opened(self) -> IterableDataset:
         revision = self._revision
         with self._told("cannot be opened"):
-            from datasets import load_dataset
+            from datasets import get_dataset_config_names, load_dataset
 
-            splits = load_dataset(self._dataset, streaming=True, revision=revision)
+            configs = sorted(map(str, get_dataset_config_names(self._dataset, revision=revision)))
+        config, split = self._chosen(configs)
+        with self._told("cannot be opened"):
+            splits = load_dataset(self._dataset, config, streaming=True, revision=revision)
         names = sorted(map(str, splits))
-        wanted = self._split or (names[0] if len(names) == 1 else DEFAULT_SPLIT)
+        wanted = split or (names[0] if len(names) == 1 else DEFAULT_SPLIT)
         if wanted not in names:
+            others = f"; configurations: {', '.join(configs)}" if self._config and len(configs) > 1 else ""
             raise SourceError(
-                f"{self.name}: no split {wanted!r}; there are {', '.join(names)}: give hf:{self._dataset}:SPLIT"
+                f"{self.name}: no split {wanted!r}; there are {', '.join(names)}: give {self._spelled(config)}@SPLIT"
+                f"{others}"
             )
         return splits[wanted]
+
+    def _chosen(self, configs: Sequence[str]) -> tuple[str, str | None]:
+        """Return the configuration to read, and the split that was asked for."""
+        if self._config is not None and self._config in configs:
+            return self._config, self._split
+        config = configs[0] if len(configs) == 1 else _DEFAULT_CONFIG
+        # Without a second name the first may be that of a split.
+        if config in configs and (self._config is None or self._split is None):
+            return config, self._split or self._config
+        what = f"no configuration {self._config!r}" if self._config else "has several configurations"
+        told = "; ".join(f"{name} ({self._splits(name)})" for name in configs[:_MOST_TOLD])
+        raise SourceError(f"{self.name}: {what}; there are {told}: give {self._spelled('CONFIG')}")
+
+    def _splits(self, config: str) -> str:
+        with self._told("cannot be opened"):
+            from datasets import get_dataset_split_names
+
+            return ", ".join(map(str, get_dataset_split_names(self._dataset, config, revision=self._revision)))
+
+    def _spelled(self, config: str) -> str:
+        return f"hf:{self._dataset}" if config == _DEFAULT_CONFIG else f"hf:{self._dataset}:{config}"
 
     @contextmanager
     def _told(self, what: str) -> Iterator[None]:

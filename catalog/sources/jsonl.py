@@ -1,51 +1,44 @@
-"""JSON-lines files, plain or gzipped, as rows. A file with a fault anywhere is refused as a whole."""
+"""JSON files as rows, one per object: of the Amazon shape, of a shop's own export, or of Best Buy."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.lines import texts_of
+from ecom_rlve.catalog.rows.row import unreadable_row
+from ecom_rlve.catalog.sources.files.json_values import values_of
+from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES
+from ecom_rlve.catalog.sources.shops.offers import where
 from ecom_rlve.catalog.sources.source import FileSource
+
+AMAZON_CURRENCY = "USD"
+"""The Amazon-Reviews-2023 metadata is of amazon.com, and states no currency."""
+
+Shape = Callable[[Mapping[str, Any]], Mapping[str, object]]
+
+
+def amazon_shape(value: Mapping[str, Any]) -> Mapping[str, object]:
+    """Return an object of the Amazon shape as it is; older files call the id ``asin``."""
+    return value if "parent_asin" in value or "asin" not in value else {**value, "parent_asin": value["asin"]}
 
 
 class JsonLines(FileSource):
-    """A ``.jsonl`` or ``.jsonl.gz`` file of objects, one per line; blank lines are skipped."""
+    """A file of objects: one per line, one after the other, or in a list."""
+
+    def __init__(self, path: Path, max_bytes: int = MAX_LINE_BYTES, shape: Shape = amazon_shape) -> None:
+        """Name the file. ``shape`` turns an object into a row."""
+        super().__init__(path, max_bytes)
+        self._shape = shape
+        self.currency = AMAZON_CURRENCY if shape is amazon_shape else None
 
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
-        """Yield the objects from row ``start`` on; lines before it are not parsed.
+        """Yield a row for each object from number ``start`` on, also for one that cannot be read.
 
-        Raises :class:`SourceError`, naming file and line, for a line that is not a JSON object in UTF-8 or longer than
-        the limit, for a file that cannot be read to its end, and for one without rows.
+        Raises :class:`SourceError`, naming file and line, for a line or value longer than the limit, for a file that
+        cannot be read to its end, and for one without rows.
         """
-        count = 0
-        for number, text in texts_of(self._path, self._max_bytes):
-            if text.isspace():
-                continue
-            count += 1
-            if count > start:
-                yield _object(self._path, number, text)
-        if not count:
-            raise SourceError(f"{self._path}: the file holds no rows; give a file with one JSON object per line")
-
-
-def _object(path: Path, number: int, text: str) -> dict[str, Any]:
-    where = f"{path}, line {number}"
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SourceError(
-            f"{where}: not JSON ({error}); every line must be one complete JSON object, fetch the file again"
-        ) from error
-    if not isinstance(row, dict):
-        raise SourceError(f"{where}: a JSON {_kind(row)}, not an object; every line must be one product as an object")
-    return row
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    return {bool: "boolean", str: "string", list: "list"}.get(type(value), "number")
+        for at, value in enumerate(values_of(self._path, self._max_bytes)):
+            if at >= start:
+                fault = where(self._path, value.line, value.fault)
+                yield unreadable_row(fault) if fault else self._shape(value.row)

@@ -1,17 +1,23 @@
-"""The lines of a text file, plain or gzipped, read with bounded memory. Every error names file and line."""
+"""The lines of a text file, packed or not, read with bounded memory. Every error names file and line."""
 
 from __future__ import annotations
 
-import gzip
-import zlib
+import codecs
+import io
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, cast
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.sources.files.decoding import LineDecoder, wide_encoding
+from ecom_rlve.catalog.sources.files.opened import head_of, opened, told, unreadable
+
+__all__ = ["MAX_LINE_BYTES", "blocks_of", "lines_of", "texts_of", "unreadable"]
 
 MAX_LINE_BYTES = 16 * 2**20
 """Longest line that is read. A product takes some kilobytes; a longer line is no product and could fill the memory."""
+_HEAD_BYTES = 2**16
+_BLOCK_CHARS = 2**16
 
 
 def lines_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
@@ -20,43 +26,79 @@ def lines_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int,
     Raises :class:`SourceError` for a file that cannot be read to its end and for a line above ``max_bytes``.
     """
     number = 0
-    try:
-        with _opened(path) as file:
-            while line := file.readline(max_bytes + 1):
-                number += 1
-                if len(line) > max_bytes:
-                    raise SourceError(
-                        f"{path}, line {number}: longer than {max_bytes:,} bytes; "
-                        f"give a file with one product per line, or leave that line out"
-                    )
-                yield number, line
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise SourceError(
-            f"{path}, line {number + 1}: the gzip data is broken or cut off ({error}); fetch the file again"
-        ) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with told(path):
+        file = opened(path)
+    with closing(file):
+        while True:
+            with told(path, number + 1):
+                line = file.readline(max_bytes + 1)
+            if not line:
+                return
+            number += 1
+            _check_length(path, number, len(line), max_bytes)
+            yield number, line
 
 
 def texts_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
     """Yield the lines as :func:`lines_of`, decoded; a byte order mark is left out.
 
-    Raises :class:`SourceError` as there, and for a line that is not UTF-8.
+    The encoding is UTF-8, UTF-16 or Windows-1252, whichever fits. What fits none is left in the line for
+    :func:`ecom_rlve.catalog.sources.files.decoding.fault_of` to find.
     """
+    head = head_of(path, _HEAD_BYTES)
+    encoding = wide_encoding(head)
+    ends_with_cr = b"\r" in head and b"\n" not in head
+    if encoding is not None or ends_with_cr:
+        yield from _converted(path, encoding or "latin-1", "\r" if ends_with_cr else "\n", max_bytes)
+        return
+    decoder = LineDecoder()
     for number, line in lines_of(path, max_bytes):
-        try:
-            yield number, line.decode("utf-8-sig" if number == 1 else "utf-8")
-        except UnicodeDecodeError as error:
-            raise SourceError(
-                f"{path}, line {number}: byte {error.start + 1} is not UTF-8 ({error.reason}); "
-                f"convert the file to UTF-8"
-            ) from error
+        yield number, decoder.text(line.removeprefix(codecs.BOM_UTF8) if number == 1 else line)
 
 
-def unreadable(path: Path, error: OSError) -> SourceError:
-    """Return the error for a file that the system does not let us read."""
-    return SourceError(f"{path}: cannot be read ({error.strerror or error}); check the path")
+def blocks_of(path: Path) -> Iterator[str]:
+    """Yield the text of a file in pieces of some size, whatever its lines are; decoded as by :func:`texts_of`.
+
+    Raises :class:`SourceError` for a file that cannot be read to its end.
+    """
+    head = head_of(path)
+    encoding = wide_encoding(head) or "utf-8-sig"
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(head)
+    except UnicodeDecodeError:
+        encoding = "cp1252"
+    with told(path):
+        file = opened(path)
+    with io.TextIOWrapper(file, encoding, errors="surrogateescape") as stream:
+        while True:
+            with told(path):
+                block = stream.read(_BLOCK_CHARS)
+            if not block:
+                return
+            yield block.removeprefix("\ufeff")
 
 
-def _opened(path: Path) -> BinaryIO:
-    return cast(BinaryIO, gzip.open(path, "rb")) if path.name.endswith(".gz") else path.open("rb")
+def _converted(path: Path, encoding: str, end: str, max_chars: int) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a file of two-byte characters, or of one whose lines end with a carriage return."""
+    number, decoder = 0, LineDecoder()
+    with told(path):
+        file = opened(path)
+    with io.TextIOWrapper(file, encoding, errors="replace", newline=end) as stream:
+        while True:
+            with told(path, number + 1):
+                line = stream.readline(max_chars + 1)
+            if not line:
+                return
+            number += 1
+            _check_length(path, number, len(line), max_chars)
+            if encoding == "latin-1":
+                line = decoder.text(line.encode("latin-1").removeprefix(codecs.BOM_UTF8))
+            yield number, line.removeprefix("\ufeff").replace("\r", "\n")
+
+
+def _check_length(path: Path, number: int, length: int, most: int) -> None:
+    if length > most:
+        raise SourceError(
+            f"{path}, line {number}: longer than {most:,} bytes; "
+            f"give a file with one product per line, or leave that line out"
+        )

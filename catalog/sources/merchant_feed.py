@@ -1,23 +1,28 @@
-"""Google Merchant product feeds: RSS or Atom in XML, with or without Google's name space, and TSV.
+"""Google Merchant product feeds: RSS or Atom in XML, with or without Google's name space, and tables.
 
-Every item is a product. Of items with the same title, such as the sizes of a shoe, the first is kept. Availability is
-not read, because our shops derive their stock. The XML is parsed with bounded memory. A document type is refused: no
+Items of one group, such as the sizes of a shoe, are one product with variants. Availability counts for a variant only,
+because our shops derive the stock of products. The XML is parsed with bounded memory. A document type is refused: no
 feed needs one, and its entities can make a small file grow without bound.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
 from pathlib import Path
 from xml.parsers import expat
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.rows.status import STATUS_FIELDS
 from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
-from ecom_rlve.catalog.sources.lines import unreadable
-from ecom_rlve.catalog.sources.source import FileSource
+from ecom_rlve.catalog.sources.files.decoding import text_of
+from ecom_rlve.catalog.sources.files.headers import folded_cells
+from ecom_rlve.catalog.sources.files.json_values import values_of
+from ecom_rlve.catalog.sources.files.opened import head_of, opened, told
+from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, OfferFile, where
 
 _DETAILS = {
     "brand": "Brand",
@@ -33,9 +38,19 @@ _DETAILS = {
 _FIELDS = frozenset(
     (
         *("id", "title", "description", "summary", "product_highlight", "product_type", "google_product_category"),
-        *("price", "sale_price", "sale_price_effective_date", "currency", *_DETAILS),
+        *("price", "sale_price", "sale_price_effective_date", "currency", "item_group_id", "availability"),
+        *(*STATUS_FIELDS, *_DETAILS),
     )
 )
+_OPTIONS = ("color", "size", "material", "pattern")
+_ALIASES = {
+    "offer_id": "id",
+    "product_types": "product_type",
+    "sizes": "size",
+    "product_highlights": "product_highlight",
+}
+"""Names of the Content API, where they are not the feed's."""
+_SOLD_OUT = ("out of stock", "sold out")
 _NAME_SPACE = "base.google.com/ns/"
 _CHUNK = 2**16
 
@@ -43,66 +58,113 @@ Item = dict[str, list[str]]
 """The texts of the wanted fields of one product, by Google's names."""
 
 
-class MerchantFeed(FileSource):
-    """An ``.xml`` or ``.tsv`` file."""
+class MerchantFeed(OfferFile[Item]):
+    """A feed in XML, in JSON, or in a table with any delimiter."""
 
-    def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
-        """Yield one row per item from row ``start`` on.
+    empty = "the feed holds no items; give a Google Merchant product feed"
 
-        Raises :class:`SourceError`, naming file and line, for a file that is broken or cut off, or holds no items.
-        """
-        is_xml = self._path.suffix.casefold() == ".xml"
-        items = xml_items(self._path, self._max_bytes) if is_xml else tsv_items(self._path, self._max_bytes)
-        found = False
-        for item in islice(items, start, None):
-            found = True
-            yield row_of(item, "g:" if is_xml else "")
-        if not found and not start:
-            raise SourceError(f"{self._path}: the feed holds no items; give a Google Merchant product feed")
+    def entries(self) -> Iterator[Entry[Item]]:
+        """Yield the items; those with one ``item_group_id`` are one product."""
+        if self._is_xml:
+            return (Entry(_group(item), item) for item in xml_items(self._path, self._max_bytes))
+        if self._start in ("{", "["):
+            return json_entries(self._path, self._max_bytes)
+        return table_entries(self._path, self._max_bytes)
+
+    def offers(self, entries: Sequence[Entry[Item]]) -> Iterator[Offer]:
+        """Yield an offer for each item; the id of a group is the product's."""
+        for entry in entries:
+            yield offer_of(entry.cells, "g:" if self._is_xml else "", is_in_group=len(entries) > 1)
+
+    @property
+    def _is_xml(self) -> bool:
+        return self._start in ("<", "")
+
+    @cached_property
+    def _start(self) -> str:
+        """The first character of the file; empty for an empty one."""
+        return text_of(head_of(self._path, _CHUNK)).lstrip()[:1]
 
 
-def row_of(item: Item, prefix: str) -> dict[str, object]:
-    """Return an item as a row; ``prefix`` is what its source writes before Google's names."""
+def offer_of(item: Item, prefix: str, *, is_in_group: bool = False) -> Offer:
+    """Return an item as an offer; ``prefix`` is what its source writes before Google's names."""
     texts = {name: values[0] for name, values in item.items() if values[0]}
     price = _price_field(texts)
     kinds = {f"{prefix}{name}": texts.get(name, "") for name in ("product_type", "google_product_category")}
     category, names = category_fields(kinds, {})
     names |= {f"details.{key}": f"{prefix}{name}" for name, key in _DETAILS.items()} | {"price": f"{prefix}{price}"}
-    return {
-        "parent_asin": texts.get("id", ""),
-        "title": texts.get("title", ""),
-        "description": _unescaped(texts.get("description") or texts.get("summary", "")),
-        "features": item.get("product_highlight", []),
-        "price": texts.get(price),
-        "currency": texts.get("currency"),
-        "details": {key: texts[name] for name, key in _DETAILS.items() if name in texts},
-        "field_names": names,
-        **category,
-    }
+    return Offer(
+        fields={
+            "parent_asin": (texts.get("item_group_id") if is_in_group else None) or texts.get("id", ""),
+            "title": texts.get("title", ""),
+            "description": _unescaped(texts.get("description") or texts.get("summary", "")),
+            "features": item.get("product_highlight", []),
+            **{name: texts[name] for name in STATUS_FIELDS if name in texts},
+            **category,
+        },
+        details={key: texts.get(name, "") for name, key in _DETAILS.items()},
+        options=tuple(_DETAILS[name] for name in _OPTIONS),
+        price=texts.get(price, ""),
+        currency=texts.get("currency", ""),
+        stock=0 if texts.get("availability", "").replace("_", " ").casefold() in _SOLD_OUT else None,
+        names=names,
+    )
 
 
-def tsv_items(path: Path, max_bytes: int) -> Iterator[Item]:
-    """Yield the items of a tab-separated feed."""
-    for record in records_of(path, "\t", max_bytes):
-        cells = {name.casefold().removeprefix("g:").replace(" ", "_"): cell for name, cell in record.cells.items()}
-        if not {"id", "title"} <= cells.keys():
-            raise SourceError(
-                f"{path}, line 1: no columns 'id' and 'title', so this is no Google Merchant feed; "
-                f"give tab-separated text with a header of Google's attribute names"
-            )
-        yield {name: [cells[name]] for name in cells.keys() & _FIELDS}
+def item_of(cells: Mapping[str, object]) -> Item:
+    """Return the fields of a record of a table, or of a JSON object, as an item."""
+    named = {name.replace(" ", "_"): cell for name, cell in folded_cells(cells).items()}
+    item = {_ALIASES.get(name, name): _texts(cell) for name, cell in named.items() if cell is not None}
+    return {name: values for name, values in item.items() if name in _FIELDS and values}
+
+
+def table_entries(path: Path, max_bytes: int) -> Iterator[Entry[Item]]:
+    """Yield the items of a table whose columns have Google's names."""
+    for record in records_of(path, None, max_bytes):
+        item = item_of(record.cells)
+        yield Entry(_group(item), item, where(path, record.line, record.fault))
+
+
+def json_entries(path: Path, max_bytes: int) -> Iterator[Entry[Item]]:
+    """Yield the items of a JSON file whose fields have Google's names."""
+    for value in values_of(path, max_bytes):
+        item = item_of(value.row)
+        yield Entry(_group(item), item, where(path, value.line, value.fault))
+
+
+def _group(item: Item) -> str:
+    """Return what the items of one product share.
+
+    Some feeds list the sizes of a thing without a group. Those have one title, brand and colour.
+    """
+    group = item.get("item_group_id", [""])[0]
+    if group:
+        return f"group {group}"
+    title = item.get("title", [""])[0]
+    return "\x1f".join(("title", title, *(item.get(name, [""])[0] for name in ("brand", "color")))) if title else ""
+
+
+def _texts(cell: object) -> list[str]:
+    if isinstance(cell, dict):
+        return [" ".join(str(cell[key]) for key in ("value", "currency") if key in cell)]
+    if isinstance(cell, list):
+        return [str(each) for each in cell]
+    return [str(cell).strip()]
 
 
 def xml_items(path: Path, max_bytes: int) -> Iterator[Item]:
     """Yield the items of an XML feed as soon as each has ended."""
     parser = _FeedParser(path, max_bytes)
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(_CHUNK):
-                yield from parser.feed(chunk)
-        yield from parser.feed(b"", is_last=True)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with told(path):
+        file = opened(path)
+    with closing(file):
+        while True:
+            with told(path):
+                chunk = file.read(_CHUNK)
+            if not chunk:
+                break
+            yield from parser.feed(chunk)
+    yield from parser.feed(b"", is_last=True)
 
 
 class _FeedParser:

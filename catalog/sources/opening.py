@@ -3,62 +3,57 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
 from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.currency import checked_code
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.rows.report import SourceReport
+from ecom_rlve.catalog.rows.report import MAX_BAD, SourceReport
 from ecom_rlve.catalog.rows.row import catalog_of
+from ecom_rlve.catalog.sources.files.opened import head_of
 from ecom_rlve.catalog.sources.huggingface import HubDataset
-from ecom_rlve.catalog.sources.jsonl import JsonLines
-from ecom_rlve.catalog.sources.merchant_feed import MerchantFeed
-from ecom_rlve.catalog.sources.parquet import Parquet
-from ecom_rlve.catalog.sources.shopify import ShopifyExport
+from ecom_rlve.catalog.sources.mapping.file import read_mapping
+from ecom_rlve.catalog.sources.mapping.records import ArrowRecords, FileRecords, RecordSource
+from ecom_rlve.catalog.sources.mapping.rows import MappedSource
+from ecom_rlve.catalog.sources.parquet import MAGIC, Parquet
+from ecom_rlve.catalog.sources.shops.recognition import file_source
 from ecom_rlve.catalog.sources.source import RowSource
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 
 ACCEPTED = (
-    "synthetic, synthetic:SIZE, synthetic:SIZE:SEED, hf:NAME, hf:NAME:SPLIT, or a path that ends in .jsonl, "
-    ".jsonl.gz or .parquet (Amazon-Reviews-2023 rows; also a folder of .parquet), in .xml or .tsv (a Google Merchant "
-    "feed) or in .csv (a Shopify product export)"
+    "synthetic, synthetic:SIZE, synthetic:SIZE:SEED, hf:NAME, hf:NAME:CONFIG@SPLIT, or the path of a file: Amazon "
+    "metadata (.jsonl, .json, .parquet, also a folder of .parquet), a Google Merchant feed (.xml, .tsv, .csv), an "
+    "export of Shopify (.csv, products.json) or WooCommerce (.csv), products of Best Buy (.json), any of them packed "
+    "(.gz, .zip), or other rows with a mapping (--map)"
 )
 DEFAULT_SIZE = 10_000
 DEFAULT_SEED = 0
 _SYNTHETIC = re.compile(r"synthetic(?::(?P<size>\d{1,9})(?::(?P<seed>\d{1,18}))?)?", re.ASCII)
-_HUB = re.compile(r"hf:(?P<name>[^:]+)(?::(?P<split>[\w.-]+))?")
-_FILES: dict[str, Callable[[Path], RowSource]] = {
-    ".jsonl": JsonLines,
-    ".jsonl.gz": JsonLines,
-    ".parquet": Parquet,
-    ".xml": MerchantFeed,
-    ".tsv": MerchantFeed,
-    ".csv": ShopifyExport,
-}
-_MEANT = {
-    ".json": ".jsonl, one JSON object per line",
-    ".ndjson": ".jsonl: rename the file",
-    ".txt": ".tsv: rename the file",
-    ".pq": ".parquet: rename the file",
-    ".gz": "a plain file: decompress it",
-    ".zip": "a plain file: decompress it",
-}
-_HEAD = 4096
-_CATEGORY_TREE = b'"subCategories"'
+_HUB = re.compile(r"hf:(?P<name>[^:@]+)(?::(?P<config>[\w.-]+))?(?:@(?P<split>[\w.-]+))?")
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".xml", ".tsv", ".csv", ".txt", ".gz", ".zip")
 
 
-def open_catalog(source: str) -> tuple[Catalog, SourceReport]:
+def open_catalog(
+    source: str, *, currency: str | None = None, mapping: Path | None = None, max_bad: float = MAX_BAD
+) -> tuple[Catalog, SourceReport]:
     """Return the catalog that ``source`` names, in memory, and how many of its rows were kept and dropped.
 
     Accepted are ``synthetic`` (10,000 products, seed 0), ``synthetic:SIZE``, ``synthetic:SIZE:SEED`` and whatever
-    :func:`row_source` reads. Raises :class:`SourceError` for anything else.
+    :func:`row_source` reads. ``currency`` is the code of the catalog's currency, None: the one that its rows state.
+    ``max_bad`` is the share of rows that may be unreadable. Raises :class:`SourceError` for anything else.
     """
     synthetic = synthetic_spec(source)
     if synthetic:
         size, seed = synthetic
         return synthetic_catalog(size, seed), SourceReport(size, size)
-    return catalog_of(row_source(source).rows(0))
+    code = currency and checked_code(currency)
+    rows = row_source(source, mapping)
+    try:
+        return catalog_of(rows.rows(0), currency=code, schema_currency=rows.currency, max_bad=max_bad)
+    except SourceError as error:
+        told = str(error)
+        raise error if str(source) in told or rows.name in told else SourceError(f"{source}: {told}") from error
 
 
 def synthetic_spec(source: str) -> tuple[int, int] | None:
@@ -75,40 +70,52 @@ def synthetic_spec(source: str) -> tuple[int, int] | None:
     return size, seed
 
 
-def row_source(spec: str) -> RowSource:
-    """Return the source of rows that ``spec`` names; nothing of it is read yet.
+def row_source(spec: str, mapping: Path | None = None) -> RowSource:
+    """Return the source of rows that ``spec`` names; only the beginning of a file is read yet.
 
-    Accepted are ``hf:NAME[:SPLIT]`` (a data set of the hub, or a local folder in its shape), the path of a JSON-lines
-    file, a Parquet file or a folder of them (all of the Amazon-Reviews-2023 metadata shape), a Google Merchant feed and
-    a Shopify product export. Raises :class:`SourceError` for anything else, saying what may have been meant.
+    Accepted are ``hf:NAME[:CONFIG][@SPLIT]`` (a data set of the hub, or a local folder in its shape) and the path of a
+    file, or a folder of Parquet files. What a file is, its content tells. ``mapping`` names a file that says which
+    column is which field. Raises :class:`SourceError` for anything else, saying what it is or what may have been meant.
     """
     if synthetic_spec(spec):
         raise SourceError(f"{spec!r}: a synthetic catalog is made, not read from rows; give a file or a data set")
-    hub = _HUB.fullmatch(spec)
+    if mapping is not None:
+        return MappedSource(records_source(spec), read_mapping(mapping))
+    hub = hub_parts(spec)
     if hub:
-        return HubDataset(hub["name"], hub["split"])
+        return HubDataset(*hub)
     path = Path(spec)
-    suffix = _suffix(path)
-    if suffix in _FILES:
-        return _FILES[suffix](path)
     if spec and path.is_dir():
         return Parquet(path)
+    if (spec and path.exists()) or path.suffix.casefold() in _SUFFIXES:
+        return file_source(path)
     raise SourceError(f"{spec!r} is no source of products{_remedy(spec, path)}; accepted are {ACCEPTED}")
 
 
-def _suffix(path: Path) -> str:
-    name = path.name.casefold()
-    return ".jsonl.gz" if name.endswith(".jsonl.gz") else path.suffix.casefold()
+def records_source(spec: str) -> RecordSource:
+    """Return the records of a file, a folder of Parquet files or a data set, whatever their columns are called.
+
+    Raises :class:`SourceError` where there is no such file, or it has no records.
+    """
+    hub = hub_parts(spec)
+    if hub:
+        return ArrowRecords(HubDataset(*hub, as_they_are=True))
+    path = Path(spec)
+    if path.is_dir() or head_of(path).startswith(MAGIC):
+        return ArrowRecords(Parquet(path, as_they_are=True))
+    return FileRecords(path)
+
+
+def hub_parts(spec: str) -> tuple[str, str | None, str | None] | None:
+    """Return name, configuration and split of ``hf:NAME[:CONFIG][@SPLIT]``; None for any other source."""
+    hub = _HUB.fullmatch(spec)
+    return (hub["name"], hub["config"], hub["split"]) if hub else None
 
 
 def _remedy(spec: str, path: Path) -> str:
     """Return what may have been meant, as the next part of the sentence; empty if nothing is similar."""
-    if path.suffix == ".json" and _is_category_tree(path):
-        return ": it holds a tree of categories, give a file with the products themselves"
-    suffix = _suffix(path)
-    if suffix in _MEANT:
-        return f", did you mean {_MEANT[suffix]}?"
-    near = get_close_matches(suffix, _FILES, 1) if suffix else []
+    suffix = path.suffix.casefold()
+    near = get_close_matches(suffix, _SUFFIXES, 1) if suffix else []
     if near:
         return f", did you mean {near[0]}?"
     head, _, rest = spec.partition(":")
@@ -117,11 +124,3 @@ def _remedy(spec: str, path: Path) -> str:
         kind = "hf" if near[0] == "huggingface" else near[0]
         return f", did you mean {':'.join(filter(None, (kind, rest)))}?" if f"{kind}:{rest}" != spec else ""
     return ", did you mean a data set of the hub, hf:" + spec + "?" if re.fullmatch(r"[\w.-]+/[\w.-]+", spec) else ""
-
-
-def _is_category_tree(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return _CATEGORY_TREE in file.read(_HEAD)
-    except OSError:
-        return False

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import SpooledTemporaryFile
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.sources.arrow_rows import BATCH_ROWS, read_columns, rows_of_batch
-from ecom_rlve.catalog.sources.lines import unreadable
+from ecom_rlve.catalog.sources.files.opened import is_packed, opened, told, unreadable
+from ecom_rlve.catalog.sources.jsonl import AMAZON_CURRENCY
 from ecom_rlve.catalog.sources.source import identity_of
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
+MAGIC = b"PAR1"
+"""The first bytes of every Parquet file."""
+_SPOOLED_BYTES = 64 * 2**20
 INSTALL = "install it with: pip install 'ecom-rlve[data]'"
 
 
 class Parquet:
     """A ``.parquet`` file, or a folder of them."""
 
-    def __init__(self, path: Path) -> None:
-        """Name the file or folder; nothing is opened yet."""
+    def __init__(self, path: Path, *, as_they_are: bool = False) -> None:
+        """Name the file or folder; nothing is opened yet. ``as_they_are``: read columns of any names and types."""
         self._path = path
+        self._as_they_are = as_they_are
+        self.currency = None if as_they_are else AMAZON_CURRENCY
 
     @property
     def name(self) -> str:
@@ -42,7 +51,7 @@ class Parquet:
         """
         at = 0
         for path in self._files():
-            for group, size, file, columns in _groups(path):
+            for group, size, file, columns in _groups(path, self._as_they_are):
                 if at + size > start:
                     yield from _rows(path, file, group, columns, at, max(0, start - at))
                 at += size
@@ -58,7 +67,7 @@ class Parquet:
         return files
 
 
-def _groups(path: Path) -> Iterator[tuple[int, int, ParquetFile, list[str]]]:
+def _groups(path: Path, as_they_are: bool) -> Iterator[tuple[int, int, ParquetFile, list[str]]]:
     """Yield for every row group of a file its number, its rows, the open file, and the columns to read."""
     try:
         from pyarrow.lib import ArrowException
@@ -66,18 +75,29 @@ def _groups(path: Path) -> Iterator[tuple[int, int, ParquetFile, list[str]]]:
     except ImportError as error:
         raise SourceError(f"{path}: reading Parquet needs pyarrow; {INSTALL}") from error
 
-    try:
-        file = ParquetFile(path)
-    except ArrowException as error:
-        raise SourceError(
-            f"{path}: no Parquet file, or cut off ({_in_one_line(error)}); fetch the file again"
-        ) from error
-    except OSError as error:
-        raise unreadable(path, error) from error
-    with file:
-        columns = read_columns(file.schema_arrow, str(path))
+    with ExitStack() as stack:
+        copy = stack.enter_context(_unpacked(path)) if is_packed(path) else None
+        try:
+            file = stack.enter_context(ParquetFile(copy or path))
+        except ArrowException as error:
+            raise SourceError(
+                f"{path}: no Parquet file, or cut off ({_in_one_line(error)}); fetch the file again"
+            ) from error
+        except OSError as error:
+            raise unreadable(path, error) from error
+        columns = read_columns(file.schema_arrow, str(path), as_they_are=as_they_are)
         for group in range(file.num_row_groups):
             yield group, file.metadata.row_group(group).num_rows, file, columns
+
+
+@contextmanager
+def _unpacked(path: Path) -> Iterator[BinaryIO]:
+    """Yield the content of a packed file in a temporary one, because Parquet is read from its end."""
+    with SpooledTemporaryFile(_SPOOLED_BYTES) as copy:
+        with told(path), closing(opened(path)) as file:
+            shutil.copyfileobj(file, copy)
+        copy.seek(0)
+        yield cast(BinaryIO, copy)
 
 
 def _rows(

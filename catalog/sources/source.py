@@ -17,6 +17,10 @@ class RowSource(Protocol):
         """The canonical name, which opens the same source from any working folder."""
 
     @property
+    def currency(self) -> str | None:
+        """The currency of amounts of which no row states one; None where they could be of any."""
+
+    @property
     def identity(self) -> Mapping[str, str | int]:
         """Changes when the rows may have changed: sizes and times of files, or a revision.
 
@@ -26,7 +30,8 @@ class RowSource(Protocol):
     def rows(self, start: int = 0) -> Iterator[Mapping[str, object]]:
         """Yield the rows from number ``start`` on, counted from 0; earlier ones are skipped cheaply where possible.
 
-        Raises :class:`SourceError` at the first fault, with file, line and remedy.
+        A row that cannot be read is yielded as one that says so. Raises :class:`SourceError`, with file, line and
+        remedy, where reading cannot go on.
         """
 
 
@@ -48,6 +53,9 @@ def identity_of(paths: Iterable[Path], folder: Path | None = None) -> dict[str, 
 
 class FileSource:
     """Base of all sources that are one file."""
+
+    currency: str | None = None
+    """The currency of amounts of which no row states one; None where they could be of any."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_LINE_BYTES) -> None:
         """Name the file; nothing is opened yet. A line, or an item, of more than ``max_bytes`` is refused."""

@@ -8,6 +8,9 @@ The SVD is the only step in floating point that depends on how a machine orders 
 result is rounded to a coarse grid of integers. Everything after it is integer arithmetic or correctly rounded (square
 root, division), so rankings do not depend on processor, BLAS or thread count. Vectors hold integers in float32: every
 inner product, and every partial sum of one, is below 2**24 and therefore exact in any order.
+
+What only a fit needs (scipy, scikit-learn, and all that these bring along, 100 MB in each process) is imported when
+something is fitted: a server that opens a finished index never does.
 """
 
 from __future__ import annotations
@@ -17,20 +20,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 from math import floor, log2, sqrt
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
-from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
 from ecom_rlve.catalog.columns.vocabulary import Vocabulary
-from ecom_rlve.catalog.columns.words import Bags, split_words
+from ecom_rlve.catalog.columns.words import Bags
+from ecom_rlve.catalog.shop_words.asking import read_query
 from ecom_rlve.catalog.vectors.scaling import scaled
 from ecom_rlve.streams import stream
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 DIMENSIONS = 192
 # 2**16 features in all: the fit takes seven times as long with 2**18.
@@ -80,6 +84,8 @@ def word_feature(word: str) -> int:
 
 def features_of(words: Iterable[str]) -> csr_matrix:
     """Return the features of known words: integer weights, one row per word, one column per bucket."""
+    from scipy.sparse import csr_matrix
+
     buckets: list[int] = []
     weights: list[int] = []
     offsets = [0]
@@ -136,7 +142,7 @@ class LocalEmbedder:
         Of a word that no product has the n-grams count, so that a misspelt word lies near the right one.
         """
         total = np.zeros(self.dimensions, dtype=np.int64)
-        for word in split_words(query):
+        for word in read_query(query).words:
             total += self._vector_of(word)
         return np.asarray(scaled(total[None])[0])
 
@@ -150,6 +156,8 @@ class LocalEmbedder:
 
 def embedded(bags: Bags, word_vectors: NDArray[np.int32], start: int, stop: int) -> NDArray[np.int8]:
     """Return the vectors of a range of products from those of their words, shape (products, dimensions)."""
+    from scipy.sparse import csr_matrix
+
     weights = _incidence(bags, np.arange(start, stop))
     words, places = np.unique(weights.indices, return_inverse=True)
     weights = csr_matrix((weights.data, places, weights.indptr), shape=(stop - start, len(words)))
@@ -164,17 +172,29 @@ def _features_in_chunks(vocabulary: Vocabulary) -> Iterator[tuple[int, csr_matri
 
 
 def _incidence(bags: Bags, rows: NDArray[np.int64]) -> csr_matrix:
-    """Return the matrix of ``rows`` by vocabulary, int64; a weight says where in the product's texts a word occurs."""
-    lengths, numbers = bags.gathered(rows)
+    """Return the matrix of ``rows`` by vocabulary, int64; a weight says where in the product's texts a word occurs.
+
+    Words that only a description holds are left out: they are many, and most of them are talk.
+    """
+    from scipy.sparse import csr_matrix
+
+    lengths, places = bags.places(rows)
     ends = np.cumsum(lengths)
-    places = np.arange(len(numbers)) - np.repeat(ends - lengths, lengths)
-    weights = np.where(places < np.repeat(bags.telling[rows], lengths), _TELLING_WEIGHT, 1)
-    offsets = np.concatenate(([0], ends))
+    order = np.arange(len(places)) - np.repeat(ends - lengths, lengths)
+    embedded = bags.embedded[rows].astype(np.int64)
+    kept = order < np.repeat(embedded, lengths)
+    weights = np.where(order < np.repeat(bags.telling[rows], lengths), _TELLING_WEIGHT, 1)[kept]
+    offsets = np.concatenate(([0], np.cumsum(embedded)))
+    numbers = bags.numbers[places[kept]]
     return csr_matrix((weights.astype(np.int64), numbers, offsets), shape=(len(rows), len(bags.vocabulary)))
 
 
 def _fitted(bags: Bags) -> Projection:
     """Return the rounded projection; features outside the sample have no vector."""
+    from scipy.sparse import csr_matrix
+    from sklearn.preprocessing import normalize
+    from sklearn.utils.extmath import randomized_svd
+
     idf, features_per_product = _feature_statistics(bags)
     sample = _sample(bags, features_per_product)
     used = np.unique(sample.indices)
@@ -217,6 +237,8 @@ def _feature_statistics(bags: Bags) -> tuple[NDArray[np.float64], float]:
 
 def _sample(bags: Bags, features_per_product: float) -> csr_matrix:
     """Return the products that the SVD sees by their features."""
+    from scipy.sparse import csr_matrix
+
     count = min(bags.size, _FIT_PRODUCTS, max(1, int(_FIT_ENTRIES / max(1.0, features_per_product))))
     rows = np.sort(stream(0, "embedder", "sample").choice(bags.size, size=count, replace=False))
     weights = _incidence(bags, rows)

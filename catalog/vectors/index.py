@@ -53,6 +53,9 @@ class VectorIndex(Protocol):
     def search_subset(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
         """Return ``min(k, len(rows))`` of the nearest of the different ``rows``, best first, ties by row."""
 
+    def scores(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the inner product of each of ``rows`` with the query."""
+
 
 def flat_index(vectors: NDArray[np.float32] | NDArray[np.int8]) -> faiss.Index:
     """Return the FAISS index that :class:`FlatIndex` reads, of vectors of whole numbers from -128 to 127.
@@ -117,6 +120,12 @@ class FlatIndex:
             return best(*uncut(scan(count), k, count, len(rows), scan), k)
         parts = [self._best_gathered(query, rows[at : at + _GATHERED], k) for at in range(0, len(rows), _GATHERED)]
         return best(np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts]), k)
+
+    def scores(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the inner product of each of ``rows`` with the query."""
+        # Exact in float32, whatever the order of addition; a code is its element less the least one.
+        products = self._codes[rows].astype(np.float32) @ query
+        return np.asarray(products.astype(np.int64) + LEAST * int(query.sum()))
 
     def _best_gathered(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> Found:
         """Return the best of some rows, and perhaps a few more, from a copy of their codes.
@@ -192,7 +201,7 @@ def uncut(found: Found, k: int, count: int, among: int, scan: Callable[[int], Fo
     return scores, rows
 
 
-def best(scores: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
+def best(scores: NDArray[np.float32] | NDArray[np.int64], rows: NDArray[np.int32], k: int) -> NDArray[np.int32]:
     """Return the ``k`` of ``rows`` with the highest scores, best first, ties by row.
 
     >>> best(np.array([1, 3, 3]), np.array([7, 9, 4]), 2).tolist()

@@ -150,6 +150,10 @@ class InvertedIndex:
         first = self._scanned(query[None], lists[None], min(len(rows), max(k, _FOUND) + TIE_ROOM), wanted)[0]
         return self._completed(query, lists, first, (rows, wanted), k)
 
+    def scores(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
+        """Return the inner product of each of ``rows`` with the query."""
+        return self._flat.scores(query, rows)
+
     def _chosen(self, rows: NDArray[np.int32]) -> Chosen:
         """Return the rows as FAISS takes them, and how many of them each list holds. Kept for read-only arrays."""
         held = self._choices.get(id(rows))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.columns.words import split_words
+from ecom_rlve.catalog.shop_words.splitting import split_words
 from ecom_rlve.catalog.vectors.index import VectorIndex
 from ecom_rlve.catalog.vectors.inverted_index import InvertedIndex
 from ecom_rlve.streams import stream

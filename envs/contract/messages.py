@@ -117,7 +117,7 @@ def _unsaid(episode: Episode) -> Iterator[tuple[Intent[Any], Slot]]:
 def _is_spelled(text: str, slot: Slot) -> bool:
     """Tell whether the text holds the slot's value as whole words, in a spelling that is not too common."""
     return any(
-        re.search(rf"(?<![\w$.]){re.escape(each)}(?![\w.]*\w)", text.casefold())
+        re.search(rf"(?<![\w$.'’]){re.escape(each)}(?![\w.]*\w)", text.casefold())
         for each in _spelled(slot)
         if each not in _COMMON
     )

@@ -84,4 +84,4 @@ def _has_sold_out(world: World, row: int) -> bool:
     if world.stock(row) < 1 or row in world.refused:
         return True
     gone = world.sold_out_variants
-    return bool(gone) and any(variant.id in gone for variant in world.variants(row))
+    return any(variant.id in gone or variant.stock == 0 for variant in world.variants(row))

@@ -264,7 +264,9 @@ class Episode:
             "max_turns": self.t_max,
             "tool_budget": self.axes.b_tool,
         }
-        if text := instructions(self.environment, self.axes, self.t_max, self.spec.style, include):
+        if text := instructions(
+            self.environment, self.axes, self.t_max, self.spec.style, include, self.world.shop.catalog.currency
+        ):
             fields["instructions"] = text
         if "tools" in include:
             fields["tools"] = tool_schemas(self.environment, self.spec.style)

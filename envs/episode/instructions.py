@@ -6,6 +6,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from ecom_rlve.catalog.shop_words.currencies import DOLLARS
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.environment import Environment
 from ecom_rlve.envs.episode.submission import submit_tool
@@ -29,6 +30,7 @@ _FORMAT = {
         f"To finish, call {SUBMIT_ANSWER} with the answer's fields. "
     ),
 }
+_CURRENCY = "All amounts of money are in {code}, which is also their unit in an answer."
 _EITHER = (
     "<tool_call> blocks are read too. Prose with neither JSON nor a tool call, unknown tools or fields, wrong types "
     "and too many calls end the episode with reward -1."
@@ -37,16 +39,23 @@ _EITHER = (
 
 @lru_cache(maxsize=1024)
 def instructions(
-    environment: Environment, axes: Axes, t_max: int, style: Style, include: tuple[str, ...] = EVERYTHING
+    environment: Environment,
+    axes: Axes,
+    t_max: int,
+    style: Style,
+    include: tuple[str, ...] = EVERYTHING,
+    currency: str | None = None,
 ) -> str | None:
     """Return what ``include`` names of the ``brief`` (the job, the answer schema, the budgets) and the ``format``.
 
-    None where it names neither.
+    None where it names neither. The brief tells the ``currency`` of the catalog, unless it is dollars.
     """
     parts = []
     if "brief" in include:
         schema = json.dumps(environment.about.answer_schema, separators=(",", ":"))
         parts += [f"{_JOB}{environment.brief(axes)}", f"Answer schema: {schema}", _budgets(axes, t_max)]
+        if currency not in (None, DOLLARS):
+            parts.append(_CURRENCY.format(code=currency))
     if "format" in include:
         parts.append(_FORMAT[style] + _EITHER)
     return "\n".join(parts) or None

@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Op, ends
+from ecom_rlve.catalog.shop_words.currencies import spelled_amount
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank, Forms, Pool, pool_of
 from ecom_rlve.envs.language.spelling import with_capitals
@@ -75,8 +76,7 @@ def _number_spellings(attribute: str, value: float, unit: str) -> tuple[str, ...
         words = ("one", "1", "a single") if value == 1 else (str(int(value)),)
         return (NUMBER_WORDS[int(value)], *words) if 2 <= value <= 10 else words
     if attribute == "price":
-        dollars, cents = divmod(int(value), 100)
-        return (f"${dollars}.{cents:02d}",) if cents else (f"${dollars}.00", f"${dollars}")
+        return tuple(dict.fromkeys(spelled_amount(int(value), unit or None, is_short=short) for short in (False, True)))
     exact = Decimal(repr(value))
     if attribute == "rating":
         return (_digits(exact), f"{_digits(exact)} stars", f"{_digits(exact)} out of 5")
@@ -135,7 +135,7 @@ def limit_of(fact: Fact) -> str:
         return ""
     beyond = constraint.value + 1
     if constraint.attribute == "price":
-        return f"${int(beyond) // 100}" if beyond % 100 == 0 else ""
+        return spelled_amount(int(beyond), fact.unit or None, is_short=True) if beyond % 100 == 0 else ""
     return f"{int(beyond)} days" if constraint.attribute == "ship_days" and beyond == int(beyond) else ""
 
 

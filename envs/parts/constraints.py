@@ -20,6 +20,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met, ends, words
+from ecom_rlve.catalog.shop_words.currencies import price_scale
 from ecom_rlve.envs.world.shop import Shop
 
 CONSTRAINABLE: tuple[str, ...] = ("brand", "rating", "ship_days", *ATTRIBUTES)
@@ -47,17 +48,25 @@ def price_bound(price_cents: int, d: int, draw: float) -> int:
     return floor(price_cents * (1 + draw * 0.5 * exp(-d / 5)))
 
 
-def stated_price_bound(price_cents: int, d: int, draw: float) -> Constraint:
+def stated_price_bound(price_cents: int, d: int, draw: float, currency: str | None = None) -> Constraint:
     """Return "at most" :func:`price_bound` as shoppers state it: less than a dollar higher, round or a cent below that.
+
+    In a ``currency`` of which more units make a price, it is a round number of these.
 
     >>> stated_price_bound(2000, 0, 0.45).value, stated_price_bound(2000, 0, 0.451).value
     (2500, 2499)
     """
     exact = price_bound(price_cents, d, draw)
-    step = _PRICE_STEP if exact >= _CHEAP else _PRICE_STEP // 2
+    scale = 1 if currency is None else price_scale(currency)
+    step = (_PRICE_STEP if exact >= _CHEAP * scale else _PRICE_STEP // 2) * scale
     round_price = -(-exact // step) * step
     # What is left of the exact bound is as good as a coin.
-    return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2))
+    return Constraint("price", Op.AT_MOST, max(exact, round_price - exact % 2) if scale == 1 else round_price)
+
+
+def tells_apart(catalog: Catalog, name: str) -> bool:
+    """Tell whether a column can be wished for at all: the brand of a shop that sells one brand says nothing."""
+    return name != "brand" or len(catalog.column(name).vocabulary or ()) > 1
 
 
 def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
@@ -68,7 +77,7 @@ def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
     variant = catalog.category_of(row).variant_attribute
     for at in rng.permutation(len(CONSTRAINABLE)).tolist():
         name = CONSTRAINABLE[at]
-        if name != variant and catalog.value(row, name) is not None:
+        if name != variant and catalog.value(row, name) is not None and tells_apart(catalog, name):
             yield name
 
 
@@ -85,9 +94,10 @@ def _usable_counts(shop: Shop) -> NDArray[np.int8]:
     catalog = shop.catalog
     price, stock = catalog.column("price"), catalog.column("stock").values
     counts = np.zeros(catalog.size, dtype=np.int8)
+    names = [name for name in CONSTRAINABLE if tells_apart(catalog, name)]
     for start in range(0, catalog.size, _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        found = 1 + known_count(shop, CONSTRAINABLE, some)
+        found = 1 + known_count(shop, names, some)
         found[(stock[some] < 1) | ~(price.values[some] >= 0) | ~shop.are_kinds[catalog.category_codes[some]]] = 0
         if price.is_floor is not None:
             found[price.is_floor[some]] = 0

@@ -12,6 +12,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.constraints import Constraint, Op, satisfied
 from ecom_rlve.envs.language.acts import Fact
+from ecom_rlve.envs.parts.constraints import tells_apart
 from ecom_rlve.envs.world.shop import Shop
 
 _FEWEST = 3
@@ -32,6 +33,7 @@ def describe(shop: Shop, row: int, rng: Generator, closeness: float = 0.0) -> tu
     names = [name for name in ATTRIBUTES if name != category.variant_attribute]
     names.append("price")
     order = ["brand", *(names[at] for at in rng.permutation(len(names)).tolist())]
+    order = order if tells_apart(catalog, "brand") else order[1:]
     possible = [Constraint(name, Op.EQ, value) for name in order if (value := _sayable(catalog, row, name)) is not None]
     if rng.random() < closeness:
         possible.sort(key=lambda each: -np.count_nonzero(satisfied(aisle, each, slice(None))))
@@ -62,13 +64,18 @@ def _sayable(catalog: Catalog, row: int, name: str) -> str | float | None:
     return value
 
 
-def facts_of(constraints: Sequence[Constraint]) -> tuple[Fact, ...]:
-    """Return the constraints as facts that a customer can say; each slot is named after its attribute."""
+def facts_of(constraints: Sequence[Constraint], currency: str | None = None) -> tuple[Fact, ...]:
+    """Return the constraints as facts that a customer can say; each slot is named after its attribute.
+
+    ``currency`` is the catalog's, None where it states none.
+    """
     return tuple(
-        Fact(
-            constraint.attribute,
-            constraint,
-            ATTRIBUTES[constraint.attribute].unit if constraint.attribute in ATTRIBUTES else "",
-        )
-        for constraint in constraints
+        Fact(constraint.attribute, constraint, unit_of(constraint.attribute, currency)) for constraint in constraints
     )
+
+
+def unit_of(name: str, currency: str | None) -> str:
+    """Return the unit of a column's values: of a price the currency's code; empty if there is none."""
+    if name == "price":
+        return currency or ""
+    return ATTRIBUTES[name].unit if name in ATTRIBUTES else ""

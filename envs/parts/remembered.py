@@ -11,6 +11,7 @@ from operator import and_
 from typing import Generic, TypeVar
 
 from ecom_rlve.catalog.constraints import Constraint, Op
+from ecom_rlve.catalog.shop_words.currencies import spelled_amount
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 
 MONTHS = (
@@ -68,9 +69,9 @@ def spelled_day(day: date) -> str:
     return f"{day.day} {MONTHS[day.month - 1]}"
 
 
-def spelled_money(cents: int) -> str:
-    """Return "$24.99"."""
-    return f"${cents // 100}.{cents % 100:02d}"
+def spelled_money(cents: int, currency: str | None = None) -> str:
+    """Return "$24.99"; ``currency`` is the catalog's, None where it states none."""
+    return spelled_amount(cents, currency)
 
 
 def day_fact(kind: SlotKind, day: date) -> Fact:
@@ -78,9 +79,9 @@ def day_fact(kind: SlotKind, day: date) -> Fact:
     return Fact(kind.name, Constraint(kind.name, Op.EQ, day.toordinal()), kind=kind, spelled=spelled_day(day))
 
 
-def money_fact(kind: SlotKind, cents: int) -> Fact:
+def money_fact(kind: SlotKind, cents: int, currency: str | None = None) -> Fact:
     """Return an amount of money as a fact."""
-    return Fact(kind.name, Constraint(kind.name, Op.EQ, cents), kind=kind, spelled=spelled_money(cents))
+    return Fact(kind.name, Constraint(kind.name, Op.EQ, cents), kind=kind, spelled=spelled_money(cents, currency))
 
 
 def count_fact(kind: SlotKind, count: int) -> Fact:

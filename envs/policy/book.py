@@ -12,6 +12,7 @@ from fractions import Fraction
 from functools import cached_property
 
 from ecom_rlve.envs.policy.conditions import DEPARTMENT, TIER, TIERS
+from ecom_rlve.envs.policy.money import PLAIN_DOLLARS, StoreMoney
 from ecom_rlve.envs.policy.rules import FinalSale, Rule, draw_rule, live_conditions
 from ecom_rlve.envs.policy.text import SectionText, adjustment_text, base_text, final_sale_text
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN, RESTOCKING, TOPICS
@@ -56,6 +57,8 @@ class PolicyBook:
     departments: tuple[str, ...]
     branching: int
     """Number of conditions of a rule, if its topic has so many."""
+    money: StoreMoney = PLAIN_DOLLARS
+    """The store's currency; rules are in dollars."""
     _rules: dict[str, Rule] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -121,7 +124,7 @@ class PolicyBook:
         return tuple(sections[at] for at in order)
 
     def _section(self, topic: str, condition: str, text: SectionText) -> Section:
-        return Section(self.section_id(topic, condition), text.title, text.body)
+        return Section(self.section_id(topic, condition), text.title, self.money.spelled(text.body))
 
     @cached_property
     def section_by_id(self) -> Mapping[str, Section]:
@@ -129,6 +132,11 @@ class PolicyBook:
         return {section.id: section for section in self.sections}
 
 
-def draw_policy_book(streams: Streams, departments: Sequence[str], branching: int = MOST_CONDITIONS) -> PolicyBook:
+def draw_policy_book(
+    streams: Streams,
+    departments: Sequence[str],
+    branching: int = MOST_CONDITIONS,
+    money: StoreMoney = PLAIN_DOLLARS,
+) -> PolicyBook:
     """Return the policy book of an episode; ``departments`` are the catalog's, ``branching`` is B_branch."""
-    return PolicyBook(streams, tuple(departments), branching)
+    return PolicyBook(streams, tuple(departments), branching, money)

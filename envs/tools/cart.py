@@ -8,6 +8,7 @@ from pydantic import Field
 
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
+from ecom_rlve.envs.world.cards import named_currency
 from ecom_rlve.envs.world.variants import Variant
 from ecom_rlve.envs.world.world import CartLine, World
 from ecom_rlve.models import DomainCode
@@ -42,16 +43,22 @@ class ViewArgs(Args):
 
 
 def _view(world: World, _: ViewArgs) -> dict[str, Any]:
-    return {"lines": [_shown(world, line) for line in world.cart], "subtotal": _subtotal(world)}
+    return {
+        "lines": [_shown(world, line) for line in world.cart],
+        "subtotal": _subtotal(world),
+        **named_currency(world.shop.catalog),
+    }
 
 
 def _shown(world: World, line: CartLine) -> dict[str, Any]:
     card = world.shop.card(line.row)
-    shown = {key: card[key] for key in ("product_id", "title", "price", "price_from") if key in card}
+    shown = {key: card[key] for key in ("product_id", "title", "price", "price_from", "currency") if key in card}
+    if line.variant.price_cents is not None:
+        shown.pop("price_from", None)
     return {
         "line_id": line.line_id,
         **shown,
-        **line.variant.shown(),
+        **line.variant.priced(),
         "quantity": line.quantity,
         "in_stock": world.in_stock(line.row, line.variant),
     }
@@ -59,7 +66,7 @@ def _shown(world: World, line: CartLine) -> dict[str, Any]:
 
 def _subtotal(world: World) -> float:
     values = world.shop.catalog.column("price").values
-    prices = [(values.item(line.row), line.quantity) for line in world.cart]
+    prices = [(line.variant.price_cents or values.item(line.row), line.quantity) for line in world.cart]
     return sum([round(price) * quantity for price, quantity in prices if price >= 0]) / 100
 
 
@@ -79,10 +86,13 @@ def _add(world: World, args: AddArgs) -> dict[str, Any]:
 
 
 def chosen_variant(world: World, row: int, variant_id: str | None) -> Variant:
-    """Return a product's variant by id, or the first listed for None; raises the domain error UNKNOWN_VARIANT."""
+    """Return a product's variant by id, for None the first listed of which there is plenty, if there is one.
+
+    Raises the domain error UNKNOWN_VARIANT.
+    """
     variants = world.variants(row)
     if variant_id is None:
-        return variants[0]
+        return next((variant for variant in variants if variant.is_plentiful), variants[0])
     for variant in variants:
         if variant.id == variant_id:
             return variant
@@ -93,11 +103,12 @@ def chosen_variant(world: World, row: int, variant_id: str | None) -> Variant:
 
 def _require_stock(world: World, row: int, variant: Variant, quantity: int) -> None:
     if not world.in_stock(row, variant):
-        is_one = variant.id in world.sold_out_variants
+        is_one = variant.id in world.sold_out_variants or world.in_stock(row)
         raise DomainError(DomainCode.OUT_OF_STOCK, "this variant is sold out" if is_one else "sold out")
-    if quantity > world.stock(row):
+    units = world.units(row, variant)
+    if quantity > units:
         world.refused.add(row)
-        raise DomainError(DomainCode.OUT_OF_STOCK, f"only {world.stock(row)} left")
+        raise DomainError(DomainCode.OUT_OF_STOCK, f"only {units} left")
 
 
 def _line(world: World, line_id: str) -> CartLine:

@@ -232,7 +232,7 @@ def _variants(world: World, args: VariantsArgs) -> dict[str, Any]:
     world.variants_read.add(row)
     return {
         "product_id": args.product_id,
-        "variants": [{**variant.shown(), "in_stock": world.in_stock(row, variant)} for variant in world.variants(row)],
+        "variants": [{**variant.priced(), "in_stock": world.in_stock(row, variant)} for variant in world.variants(row)],
     }
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from ecom_rlve.envs.tools.tool import WHOLE, Args, Tool
+from ecom_rlve.envs.world.cards import named_currency
 from ecom_rlve.envs.world.eligibility import find_order
 from ecom_rlve.envs.world.orders import OrderLine
 from ecom_rlve.envs.world.world import World
@@ -33,6 +34,7 @@ def _list(world: World, args: ListArgs) -> dict[str, Any]:
                 "order_id": order.order_id,
                 "date": order.placed.isoformat(),
                 "total": order.total_cents / 100,
+                **named_currency(world.shop.catalog),
                 "line_ids": [line.line_id for line in order.lines],
                 "titles": [world.shop.card(line.row)["title"] for line in order.lines],
                 "categories": [world.shop.catalog.category_of(line.row).name for line in order.lines],
@@ -53,6 +55,7 @@ def _get(world: World, args: GetArgs) -> dict[str, Any]:
         "status": order.status.value,
         **{name: day.isoformat() for name, day in dates.items() if day is not None},
         "total": order.total_cents / 100,
+        **named_currency(world.shop.catalog),
         "lines": [_shown(world, line) for line in order.lines],
     }
 

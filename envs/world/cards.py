@@ -13,6 +13,7 @@ from typing import Any
 
 from ecom_rlve.catalog.attributes import DISCRETE, NUMERIC
 from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.shop_words.currencies import DOLLARS
 
 CARD_BYTES = 350
 """Largest size of a product card as JSON (SPEC §2.4)."""
@@ -47,6 +48,12 @@ def full_card(catalog: Catalog, row: int, first: Collection[str] = ()) -> dict[s
     while len(whole) > len(card["title"]) and _bytes({**card, "title": whole}, _COMPACT) > _MOST_BYTES:
         whole = shortened(whole, len(whole) * 15 // 16)
     return {**card, "title": whole} if len(whole) > len(card["title"]) else card
+
+
+def named_currency(catalog: Catalog) -> dict[str, str]:
+    """Return the currency as tools show it beside amounts; nothing for dollars, which are meant where none is named."""
+    code = catalog.currency
+    return {} if code in (None, DOLLARS) else {"currency": str(code)}
 
 
 def shortened(text: str, most: int) -> str:
@@ -87,6 +94,7 @@ def _headed(catalog: Catalog, row: int, title: int) -> dict[str, Any]:
     if price is not None:
         floors = catalog.column("price").is_floor
         card["price_from" if floors is not None and floors[row] else "price"] = int(price) / 100
+        card |= named_currency(catalog)
     if rating is not None:
         card["rating"] = rating
     card["ship_days"] = int(catalog.column("ship_days").values[row])

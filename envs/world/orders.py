@@ -18,6 +18,7 @@ from typing import Literal, NamedTuple
 
 from numpy.random import Generator
 
+from ecom_rlve.catalog.shop_words.currencies import coin
 from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.world.shop import Shop
@@ -156,6 +157,8 @@ class _Ware(NamedTuple):
 
     row: int
     price_cents: int
+    coin: int
+    """Hundredths of the smallest amount of the currency: 1, or 100 where it has no decimals."""
     ship_days: int
     window_days: int
 
@@ -216,7 +219,9 @@ def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
         is_priced = prices.values[row] >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
         if is_priced and shop.split(row) == split and row not in found:
             window = store.window_days(shop.catalog.category_of(row).department)
-            found[row] = _Ware(row, round(float(prices.values[row])), int(ship_days[row]), window)
+            found[row] = _Ware(
+                row, round(float(prices.values[row])), coin(shop.catalog.currency), int(ship_days[row]), window
+            )
             if len(found) == _PRODUCTS_PER_KIND:
                 break
     return list(found.values())
@@ -290,7 +295,7 @@ def _line(line_id: str, ware: _Ware, draw: Sequence[float], delivered: date | No
         row=ware.row,
         variant_share=variant,
         quantity=2 + int(units * (_MOST_UNITS - 1)) if many < _MANY else 1,
-        price_cents=max(1, ware.price_cents * (100 - percent_off) // 100),
+        price_cents=max(1, ware.price_cents * (100 - percent_off) // 100 // ware.coin) * ware.coin,
         sale_class=sale_class,
         returned=returned,
     )

@@ -17,6 +17,7 @@ from ecom_rlve.catalog.columns.aisles import Aisles
 from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.columns.value_index import ValueIndex
 from ecom_rlve.catalog.product import Category
+from ecom_rlve.catalog.rows.report import MAX_BAD
 from ecom_rlve.catalog.search.broad_filters import BroadFilters
 from ecom_rlve.catalog.search.byte_cache import ByteCache
 from ecom_rlve.catalog.search.search import Search
@@ -69,15 +70,24 @@ class Shop:
         self._derived: dict[tuple[Hashable, ...], Any] = {}
 
     @classmethod
-    def open(cls, source: str, cache_dir: Path | None = None) -> Shop:
+    def open(
+        cls,
+        source: str,
+        cache_dir: Path | None = None,
+        *,
+        currency: str | None = None,
+        mapping: Path | None = None,
+        max_bad: float = MAX_BAD,
+    ) -> Shop:
         """Open a source of products (``synthetic[:SIZE[:SEED]]`` or a file) or the folder of a built catalog.
 
+        The last three arguments are as for :func:`open_catalog`; a built catalog has them from its build.
         Raises ``SourceError`` and ``StoreError``.
         """
         if is_store(source):
             stored = open_store(Path(source))
             return cls(stored.catalog, stored.search(), stored.report, aisles=stored.aisles())
-        catalog, report = open_catalog(source)
+        catalog, report = open_catalog(source, currency=currency, mapping=mapping, max_bad=max_bad)
         return cls(catalog, Search.open_or_build(catalog, cache_dir), report)
 
     def derive(self, make: Callable[..., Derived], *key: Hashable) -> Derived:
@@ -140,9 +150,12 @@ class Shop:
         return tuple(sorted({category.department for category in self.catalog.categories if category.is_kind}))
 
     def names_variant(self, row: int) -> bool:
-        """Tell whether a product's title names a value of its category's variant attribute."""
+        """Tell whether a product's title names a value of its category's variant attribute, or of its own variants."""
         category = self.catalog.category_of(row)
         title = self.catalog.titles[row].casefold()
+        stated = {str(value) for each in self.catalog.own_variants(row) for value in each.values.values()}
+        if any(re.search(rf"(?<![\w'’]){re.escape(value.casefold())}(?!\w)", title) for value in sorted(stated)):
+            return True
         own = self.catalog.value(row, category.variant_attribute)
         if own is not None and re.search(rf"(?<!\w){re.escape(str(own).casefold())}(?!\w)", title):
             return True

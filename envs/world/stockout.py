@@ -50,10 +50,11 @@ class ProductCoins:
 
 
 def standing_variants(world: World, row: int) -> list[Variant]:
-    """Return the variants of a product that do not sell out, in the order in which they are listed."""
+    """Return the variants of a product that are plentiful and do not sell out, in the order of their listing."""
     variants = world.variants(row)
     draws = world.streams.stream(_PURPOSE, world.shop.catalog.ids[row], "variants").random(len(variants)).tolist()
-    return [variant for variant, draw in zip(variants, draws, strict=True) if draw >= world.axes.p_oos]
+    stand = zip(variants, draws, strict=True)
+    return [variant for variant, draw in stand if draw >= world.axes.p_oos and variant.is_plentiful]
 
 
 def sell_variants(world: World, rows: Collection[int]) -> None:
@@ -64,5 +65,6 @@ def sell_variants(world: World, rows: Collection[int]) -> None:
     for row in rows:
         if row in world.variants_read:
             standing = {variant.id for variant in standing_variants(world, row)}
-            gone = [variant.id for variant in world.variants(row) if variant.id not in standing | held]
+            few = {variant.id for variant in world.variants(row) if not variant.is_plentiful}
+            gone = [variant.id for variant in world.variants(row) if variant.id not in standing | few | held]
             world.sold_out_variants.update(gone)

@@ -16,6 +16,7 @@ from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.errors import DomainError
 from ecom_rlve.envs.policy.book import PolicyBook, ReturnTerms, draw_policy_book
 from ecom_rlve.envs.policy.conditions import DEPARTMENT, TIER
+from ecom_rlve.envs.policy.money import StoreMoney
 from ecom_rlve.envs.policy.topics import ONLINE_RETURN
 from ecom_rlve.envs.world.orders import Order, Store, draw_orders
 from ecom_rlve.envs.world.shop import Shop
@@ -163,7 +164,9 @@ class World:
     @cached_property
     def book(self) -> PolicyBook:
         """The store's policy book; drawn when first asked for."""
-        return draw_policy_book(self.streams, self.shop.departments, self.axes.b_branch)
+        return draw_policy_book(
+            self.streams, self.shop.departments, self.axes.b_branch, StoreMoney(self.shop.catalog.currency)
+        )
 
     @cached_property
     def tier(self) -> str:
@@ -230,7 +233,12 @@ class World:
         if variant is not None and variant.id in self.sold_out_variants:
             self.stockouts_seen.add(variant.id)
             return False
-        return self.stock(row) > 0
+        return self.units(row, variant) > 0
+
+    def units(self, row: int, variant: Variant | None = None) -> int:
+        """Units of a product on the shelf now, in this variant."""
+        stock = self.stock(row)
+        return stock if variant is None or variant.stock is None else min(stock, variant.stock)
 
     def show(self, row: int, names: tuple[str, ...] = ()) -> dict[str, object]:
         """Return a product's card, and record the product as shown."""

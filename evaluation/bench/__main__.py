@@ -27,7 +27,16 @@ from ecom_rlve.evaluation.bench.report import (
     wire_table,
 )
 from ecom_rlve.evaluation.bench.sample import Sample
-from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, Server, bare_server, compare, our_server
+from ecom_rlve.evaluation.bench.wire import (
+    TRANSPORTS,
+    Comparison,
+    Server,
+    bare_server,
+    compare,
+    journal_line,
+    journal_pairs,
+    our_server,
+)
 
 _ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _HEAD = """\
@@ -86,14 +95,16 @@ def main(
     samples, costs = _in_process(plan)
     with bare_server() as bare:
         comparisons, crowd = _over_the_network(plan, bare, console)
-    targets = judged(samples, costs, comparisons, crowd, plan)
+    console.print("the journal …")
+    pairs = journal_pairs(plan)
+    targets = judged(samples, costs, comparisons, crowd, pairs, plan)
     print(_HEAD.format(note=" (quick: too short to mean anything)" if quick else ""))
     print(in_process_table(samples, plan))
     print(_EACH_HEAD)
     print(environment_table(costs))
     print(_WIRE_HEAD)
     print(wire_table(comparisons))
-    print(f"\n{session_line(crowd, plan)}\n")
+    print(f"\n{session_line(crowd, plan)}\n\n{journal_line(pairs)}\n")
     print(target_table(targets))
     raise typer.Exit(1 if strict and any(each.is_met is False for each in targets) else 0)
 

@@ -10,7 +10,7 @@ from ecom_rlve.evaluation.bench.each_environment import Cost
 from ecom_rlve.evaluation.bench.load import Load, Transport
 from ecom_rlve.evaluation.bench.plan import Plan
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
-from ecom_rlve.evaluation.bench.wire import Comparison, Pair
+from ecom_rlve.evaluation.bench.wire import Comparison, JournalPair, Pair
 
 # From the smallest catalog to the largest, 100 times its size: no reset may go through all products.
 RESET_RATIO_MOST = 1.3
@@ -18,6 +18,8 @@ EACH_RATIO_MOST = 1.5
 # The public ancestor plays 25 to 36 in a second on as many products.
 EPISODES_LEAST = 1000.0
 SHARE_LEAST: dict[Transport, float] = {"http": 0.5, "ws": 0.6}
+# What a step waits for the disk may cost at most.
+JOURNAL_LEAST = 0.85
 # Of 256 sockets: a stock OpenEnv server has a thread for each.
 THREADS_MOST = 64
 _NAMES: dict[Transport, str] = {"http": "HTTP", "ws": "WebSocket"}
@@ -149,7 +151,12 @@ def session_line(crowd: Load, plan: Plan) -> str:
 
 
 def judged(
-    samples: Sequence[Sample], costs: Sequence[Cost], comparisons: Sequence[Comparison], crowd: Load, plan: Plan
+    samples: Sequence[Sample],
+    costs: Sequence[Cost],
+    comparisons: Sequence[Comparison],
+    crowd: Load,
+    pairs: Sequence[JournalPair],
+    plan: Plan,
 ) -> list[Target]:
     """Return every target with what was measured."""
     small, large = plan.sizes[0], plan.sizes[-1]
@@ -175,6 +182,9 @@ def judged(
             least = SHARE_LEAST[each.transport]
             what = f"{_NAMES[each.transport]} steps/s / bare FastAPI's, {plan.clients} clients"
             targets.append(Target(what, f"{each.share:.2f}", f"≥ {least}", each.share >= least))
+    kept = median(each.share for each in pairs)
+    what = f"HTTP steps/s with the journal / without, {plan.clients} clients"
+    targets.append(Target(what, f"{kept:.2f}", f"≥ {JOURNAL_LEAST}", kept >= JOURNAL_LEAST))
     threads = crowd.server_threads
     targets.append(
         Target(

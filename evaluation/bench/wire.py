@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from statistics import median
 
 from ecom_rlve.evaluation.bench.load import Load, Transport, Work
@@ -95,9 +97,11 @@ def bare_server() -> Iterator[Server]:
 
 
 @contextmanager
-def our_server(products: int) -> Iterator[Server]:
-    """Run the server on a procedural catalog."""
-    with server_process("ecom_rlve.cli", "serve", "--catalog", f"synthetic:{products}:0") as (url, pid):
+def our_server(products: int, store: Path | None = None) -> Iterator[Server]:
+    """Run the server on a procedural catalog; without ``store`` it keeps nothing."""
+    variables = None if store is None else {"ECOM_RLVE_STORE": str(store)}
+    serving = ("serve", "--catalog", f"synthetic:{products}:0")
+    with server_process("ecom_rlve.cli", *serving, variables=variables) as (url, pid):
         yield Server(url, pid)
 
 
@@ -109,3 +113,43 @@ def compare(products: int, ours: Server, bare: Server, transport: Transport, cli
         pairs.append(Pair(steps, bare.load(transport, "echo", clients, plan.seconds, body=steps.sample)))
     episodes = ours.load(transport, "episode", clients, plan.seconds)
     return Comparison(products, transport, clients, tuple(pairs), episodes)
+
+
+@dataclass(frozen=True, slots=True)
+class JournalPair:
+    """The same load on both, one right after the other."""
+
+    kept: Load
+    """With a journal."""
+    forgotten: Load
+
+    @property
+    def share(self) -> float:
+        """Steps/s with a journal as a share of those without."""
+        return self.kept.rate / self.forgotten.rate
+
+
+def journal_pairs(plan: Plan) -> list[JournalPair]:
+    """Measure both servers in turns, at the main size and with all clients."""
+    pairs = []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        our_server(plan.main_size, store=Path(folder) / "store.sqlite3") as keeps,
+        our_server(plan.main_size) as forgets,
+    ):
+        for _ in range(plan.pairs):
+            kept = keeps.load("http", "view", plan.clients, plan.seconds)
+            pairs.append(JournalPair(kept, forgets.load("http", "view", plan.clients, plan.seconds)))
+    return pairs
+
+
+def journal_line(pairs: list[JournalPair]) -> str:
+    """Return what was measured."""
+    kept, forgotten = (_told([getattr(each, name) for each in pairs]) for name in ("kept", "forgotten"))
+    share = median(each.share for each in pairs)
+    return f"HTTP with the journal: {kept}; without: {forgotten}; the journal leaves {share:.2f} of the steps/s"
+
+
+def _told(loads: list[Load]) -> str:
+    rate, p50, p99 = (median(getattr(each, name) for each in loads) for name in ("rate", "p50_ms", "p99_ms"))
+    return f"{rate:,.0f} cart_view steps/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms"

@@ -10,16 +10,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import quote
 
-from ecom_rlve.client import AsyncEcomEnv, InvalidRequestError, StepResult
+from ecom_rlve.client import InvalidRequestError, StepResult
 from ecom_rlve.evaluation.judging.plan import Plan, Task
 from ecom_rlve.evaluation.judging.players.player import PROSE, AgentFaultError, Player
 from ecom_rlve.evaluation.judging.records import EpisodeLine, Fault
 from ecom_rlve.evaluation.judging.traces import questions_in
 
-CHAT_STYLE = "tool"
+
+class LiveEpisode(Protocol):
+    """What playing needs of an episode that has begun; :class:`~ecom_rlve.client.AsyncEcomEnv` is one."""
+
+    async def step(self, action: Mapping[str, Any] | str, /) -> StepResult:
+        """Take a step; raises ``InvalidRequestError`` for what no server takes."""
+        ...
+
+    async def finish(self) -> StepResult:
+        """End the episode as with its budget spent."""
+        ...
 
 
 def reset_of(plan: Plan, task: Task, run_id: str) -> dict[str, Any]:
@@ -44,7 +54,7 @@ def is_chat(plan: Plan) -> bool:
 
 
 async def play(
-    env: AsyncEcomEnv, first: StepResult, player: Player, patience_s: float
+    env: LiveEpisode, first: StepResult, player: Player, patience_s: float
 ) -> tuple[StepResult, Fault | None]:
     """Play an episode that has begun, and return its last answer and the agent's fault, if there was one.
 
@@ -64,7 +74,7 @@ async def play(
     return result, None
 
 
-async def _step(env: AsyncEcomEnv, action: Mapping[str, Any] | str) -> StepResult:
+async def _step(env: LiveEpisode, action: Mapping[str, Any] | str) -> StepResult:
     # An agent's own request id could make the server answer for ever with what it has answered before.
     fields = {"text": action} if isinstance(action, str) else {k: v for k, v in action.items() if k != "metadata"}
     try:

@@ -8,8 +8,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from ecom_rlve import reward_words
 from ecom_rlve.client import EcomEnv, StepResult
-from ecom_rlve.evaluation.terminal import goal_words, menu, reward_words, screen
+from ecom_rlve.evaluation.terminal import goal_words, menu, screen
 from ecom_rlve.evaluation.terminal.seen import Seen
 from ecom_rlve.evaluation.terminal.typed.arguments import CommandError, Schema, check_values
 from ecom_rlve.evaluation.terminal.typed.asking import Asking, UndoneError

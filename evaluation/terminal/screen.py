@@ -17,10 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from ecom_rlve.evaluation.terminal.goal_words import Compared
-from ecom_rlve.evaluation.terminal.reward_words import Part
 from ecom_rlve.evaluation.terminal.typed.arguments import hint
 from ecom_rlve.evaluation.terminal.typed.commands import short_names
 from ecom_rlve.models import EpisodeResult, EpisodeState, ToolResult
+from ecom_rlve.reward_words import Part
 
 CELL_WIDTH = 46
 LINE_LENGTH = 240
@@ -165,7 +165,9 @@ def in_cart(lines: Sequence[Mapping[str, Any]]) -> str:
     """Return the cart in a few words: units and what they cost, where prices are known."""
     units = sum(line["quantity"] for line in lines)
     cost = sum(line["quantity"] * line["price"] for line in lines if isinstance(line.get("price"), (int, float)))
-    return f"cart: {units} unit{'' if units == 1 else 's'}, ${cost:.2f}" if units else "cart: empty"
+    currency = next((line["currency"] for line in lines if "currency" in line), "")
+    told = f"{cost:,.2f} {currency}" if currency else f"${cost:.2f}"
+    return f"cart: {units} unit{'' if units == 1 else 's'}, {told}" if units else "cart: empty"
 
 
 def show_state(console: Console, state: EpisodeState) -> None:

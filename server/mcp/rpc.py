@@ -22,6 +22,7 @@ import pydantic
 import ecom_rlve
 from ecom_rlve.envs.errors import UnknownEnvironmentError
 from ecom_rlve.models import ErrorCode, ResetRequest
+from ecom_rlve.server.episodes.record import Connection
 from ecom_rlve.server.errors import (
     BadRequestError,
     InvalidJsonError,
@@ -31,7 +32,6 @@ from ecom_rlve.server.errors import (
 )
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, is_error, listed
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection
 from ecom_rlve.server.transport.limits import parse_json
 
 # The codes of JSON-RPC 2.0; those from -32000 down are the server's own.
@@ -109,7 +109,7 @@ class Rpc:
     async def _create(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:
         reset = params.get("reset")
         request = None if reset is None else tool_reset(reset)
-        made = connection or self._sessions.connect(is_kept=True)
+        made = connection or await self._service.connect(is_kept=True)
         try:
             with self._sessions.using(made):
                 session_id = self._sessions.session_id(made)
@@ -118,7 +118,7 @@ class Rpc:
                 started = await self._service.reset(request, made, env)
         except BaseException:
             if connection is None:
-                self._sessions.disconnect(made)
+                self._service.disconnect(made)
             raise
         return {"session_id": session_id, **json.loads(started)}
 
@@ -127,7 +127,7 @@ class Rpc:
         named = self._sessions.by_session_id(session_id)
         if named is connection or not named.is_kept:
             raise BadRequestError("session_id: this session is a socket's; close the socket")
-        self._sessions.disconnect(named)
+        self._service.disconnect(named)
         return {"session_id": session_id, "closed": True}
 
     async def _list(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:

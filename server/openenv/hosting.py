@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ErrorCode, ResetRequest
 from ecom_rlve.server.app import opened_shop
+from ecom_rlve.server.episodes.record import Connection
 from ecom_rlve.server.errors import NotResetError, translate
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.voices import require_model
@@ -94,13 +94,13 @@ class Seat:
     async def leave(self) -> None:
         """Free the place; a live episode is dropped."""
         if self._connection is not None:
-            self._service.sessions.disconnect(self._connection)
+            self._service.disconnect(self._connection)
             self._connection = None
 
     async def _reset(self, arguments: dict[str, Any]) -> str:
         request = ResetRequest.model_validate(arguments)
         if self._connection is None:
-            self._connection = self._service.sessions.connect()
+            self._connection = await self._service.connect()
         return await self._service.reset(request, self._connection, self._env)
 
     async def _step(self, action: dict[str, Any]) -> str:

@@ -12,12 +12,13 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from hashlib import blake2b
 
 from ecom_rlve.envs.curriculum.gate import Curriculum
 from ecom_rlve.envs.curriculum.ledger import Key, Outcome
-from ecom_rlve.envs.episode.episode import EpisodeSpec
+from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ResetRequest, Uncounted
@@ -35,7 +36,7 @@ from ecom_rlve.server.runs.specs import (
 )
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.frontier_rows import frontiers_of
-from ecom_rlve.server.store.ledger import StoredLedger, forget_live
+from ecom_rlve.server.store.ledger import StoredLedger
 from ecom_rlve.server.store.run_rows import RunRow, RunRows
 
 MOST_RUNS = 1_000
@@ -44,6 +45,10 @@ MOST_GROUPS = 1_000_000
 """Groups of one run: fifty trainings of 300 steps with 64 prompts each. A group takes 300 bytes of the store."""
 NOBODYS_RUN = "default"
 """The run of resets that name none."""
+
+
+class GroupTakenError(Exception):
+    """A group plays another episode than a reset has just drawn for it: resolve the reset again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +108,6 @@ class Runs:
         self._deal = deal
         self._openings: dict[tuple[int, str], _Opening] = {}
         self._highest: dict[str, int] = {}
-        forget_live(database)
 
     def transaction(self) -> AbstractContextManager[None]:
         """Make all changes of a block or none; see :meth:`Database.transaction`."""
@@ -213,12 +217,16 @@ class Runs:
 
         Raises:
             UnknownRunError: the run was deleted meanwhile.
+            GroupTakenError: another worker has begun the group meanwhile, with another episode.
         """
         run, spec, member = self.known(assignment.run.name), assignment.spec, None
         is_new = assignment.is_drawn
         if assignment.group_id is not None:
-            if self.rows.group(run.id, assignment.group_id) is None:
+            group = self.rows.group(run.id, assignment.group_id)
+            if group is None:
                 self.rows.add_group(run.id, assignment.group_id, spec_text(spec))
+            elif read_spec(group.spec) != spec:
+                raise GroupTakenError
             member = self.rows.add_member(run.id, assignment.group_id)
             is_new = is_new and member == 1
         curriculum, key = self.curriculum(run), key_of(spec)
@@ -285,6 +293,13 @@ class Runs:
         with self.transaction():
             self.rows.change(run, name=f"{run.name}-{number}")
             return self.added(run.name, RunSettings())
+
+
+def outcome_of(episode: Episode) -> Outcome | None:
+    """Return what an episode that ended or is dropped says about the policy; None if it says nothing."""
+    if not episode.log.taken or (episode.done and episode.result is None):
+        return None
+    return "left" if episode.result is None else Fraction(episode.result.correct_share)
 
 
 def key_of(spec: EpisodeSpec) -> Key:

@@ -157,14 +157,22 @@ class StoredLedger:
 
 
 def forget_live(database: Database) -> None:
-    """Forget the episodes that were live when the last server ended: they are lost through no fault of the policy.
+    """Forget the episodes that were live when the last server ended and that the journal does not hold.
 
-    Their seeds may become ready by their other episodes. A group that has no result left is dropped.
+    They are lost through no fault of the policy. Their seeds may become ready by their other episodes. A group that has
+    no result left is dropped.
     """
     with database.transaction():
-        database.row("DELETE FROM episodes WHERE standing = 'live'")
-        database.row("UPDATE seeds SET live = 0 WHERE live > 0")
-        dropped = "is_grouped = 1 AND is_judged = 0 AND counted > 0 AND ended = 0"
+        database.row(
+            "DELETE FROM episodes WHERE standing = 'live' AND NOT EXISTS (SELECT 1 FROM played "
+            "JOIN frontiers ON frontiers.run = played.run_row JOIN seeds ON seeds.frontier = frontiers.id "
+            "WHERE played.episode_id = episodes.id AND played.state = 'live' AND seeds.id = episodes.seed)"
+        )
+        database.row(
+            "UPDATE seeds SET live = (SELECT count(*) FROM episodes WHERE seed = seeds.id AND standing = 'live') "
+            "WHERE live > 0"
+        )
+        dropped = "is_grouped = 1 AND is_judged = 0 AND live = 0 AND counted > 0 AND ended = 0"
         database.row(f"DELETE FROM episodes WHERE seed IN (SELECT id FROM seeds WHERE {dropped})")
         database.row(f"UPDATE seeds SET counted = 0, correct = '0' WHERE {dropped}")
 

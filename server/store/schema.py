@@ -1,16 +1,16 @@
 """The tables of the store. Whoever changes them raises :data:`VERSION`, and says how an older file becomes a new one.
 
 Every fact stands in one row that one statement can change, and nothing is kept beside the file that could not be read
-from it: so several processes could share it.
+from it: so several processes share it.
 """
 
 from __future__ import annotations
 
 APPLICATION_ID = 0x45_52_4C_56
 """Marks an SQLite file as ours: the letters ERLV."""
-VERSION = 1
+VERSION = 2
 
-TABLES = (
+_CURRICULA = (
     """
     CREATE TABLE runs (
         id INTEGER PRIMARY KEY,
@@ -68,3 +68,62 @@ TABLES = (
     ) STRICT, WITHOUT ROWID
     """,
 )
+
+_JOURNAL = (
+    # What a server serves, which an episode can only be played again on: package, environments, catalog, bank.
+    """
+    CREATE TABLE stamps (
+        id INTEGER PRIMARY KEY,
+        text TEXT NOT NULL UNIQUE,
+        is_current INTEGER NOT NULL
+    ) STRICT
+    """,
+    """
+    CREATE TABLE workers (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        seen_at REAL NOT NULL,
+        sockets INTEGER NOT NULL DEFAULT 0
+    ) STRICT
+    """,
+    """
+    CREATE TABLE played (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        episode_id TEXT NOT NULL UNIQUE,
+        stamp INTEGER NOT NULL REFERENCES stamps,
+        run TEXT NOT NULL,
+        run_row INTEGER,
+        spec TEXT NOT NULL,
+        options TEXT NOT NULL,
+        metadata TEXT NOT NULL,
+        reset_id TEXT UNIQUE,
+        reset_digest BLOB,
+        account TEXT,
+        client TEXT,
+        is_leased INTEGER NOT NULL DEFAULT 0,
+        worker INTEGER,
+        state TEXT NOT NULL DEFAULT 'live',
+        used_at REAL NOT NULL,
+        ended_at REAL,
+        size INTEGER NOT NULL DEFAULT 0
+    ) STRICT
+    """,
+    "CREATE INDEX live_played ON played (used_at) WHERE state = 'live'",
+    "CREATE INDEX ended_played ON played (ended_at, size) WHERE state != 'live'",
+    """
+    CREATE TABLE actions (
+        episode INTEGER NOT NULL REFERENCES played ON DELETE CASCADE,
+        n INTEGER NOT NULL,
+        action TEXT,
+        request_id TEXT,
+        digest BLOB,
+        answer BLOB NOT NULL,
+        more TEXT,
+        at REAL NOT NULL,
+        PRIMARY KEY (episode, n)
+    ) STRICT, WITHOUT ROWID
+    """,
+)
+
+TABLES = (*_CURRICULA, *_JOURNAL)
+UPGRADES = {1: _JOURNAL}
+"""What makes a file of an older version one of the next."""

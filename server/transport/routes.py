@@ -44,9 +44,12 @@ from ecom_rlve.run_models import (
     Sample,
     SampleRequest,
 )
-from ecom_rlve.server.errors import BadRequestError, translate
+from ecom_rlve.server.admission.leases import HEADER, client
+from ecom_rlve.server.admission.tokens import Scope, require
+from ecom_rlve.server.errors import RETRY_AFTER_S, BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
 from ecom_rlve.server.openenv.task_routes import TaskRoutes
+from ecom_rlve.server.operations.readiness import answer_text
 from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport.limits import parse_json, read_body
@@ -76,17 +79,24 @@ class Routes:
         self._mount(router, "", [])
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
-        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus")
+        _add(router, "POST", "/heartbeat", self.heartbeat, "Keep a client's places", dict[str, float])
+        _add(router, "GET", "/metrics", self.metrics, "Figures for Prometheus", scope=Scope.JUDGE)
+        _add(router, "GET", "/ready", self.ready, "Whether the server can do its work", dict[str, Any])
         path_id = {**_EPISODE_ID, "in": "path"}
         trace = "/episodes/{episode_id:path}/trace"
         _add(router, "GET", trace, self.trace, "An ended episode as JSON lines", parameters=[path_id])
+        step = "/episodes/{episode_id:path}/step"
+        _add(router, "POST", step, self.step, "Take one step", StepResponse, [path_id], body="StepRequest")
+        state = "/episodes/{episode_id:path}/state"
+        _add(router, "GET", state, self.state, "The conversation so far", EpisodeState, [path_id])
         finish = "/episodes/{episode_id:path}/finish"
         what = "End an episode early"
         _add(router, "POST", finish, self.finish, what, StepResponse, [path_id], body="FinishRequest")
         _add(router, "DELETE", "/episodes/{episode_id:path}", self.delete, "Forget an episode", None, [path_id], 204)
         self._mount_runs(router)
-        _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], [_RUN_ID])
-        _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], [_RUN_ID])
+        of_run: dict[str, Any] = {"parameters": [_RUN_ID], "scope": Scope.ADMIN}
+        _add(router, "GET", "/episodes", self.live, "The live episodes of a run", list[LiveEpisode], **of_run)
+        _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], **of_run)
         for method, path, handler, what in TaskRoutes(self._service).routes:
             _add(router, method, path, handler, what, parameters=[_ENV] if "{env}" in path else None)
         return router
@@ -109,16 +119,26 @@ class Routes:
         ]
         _add(router, "POST", "/episodes/sample", runs.sample, "Draw episodes of a run", Sample, body="SampleRequest")
         path = "/curriculum/{run_id:path}"
-        _add(router, "GET", f"{path}/export", runs.export, "A run's curriculum as data", RunExport, of_run)
+        _add(
+            router,
+            "GET",
+            f"{path}/export",
+            runs.export,
+            "A run's curriculum as data",
+            RunExport,
+            of_run,
+            scope=Scope.JUDGE,
+        )
         merge = "Merge exported curricula into a run"
-        _add(router, "POST", f"{path}/import", runs.import_, merge, RunState, of_run, body="ImportRequest")
+        changing: dict[str, Any] = {"parameters": of_run, "scope": Scope.ADMIN}
+        _add(router, "POST", f"{path}/import", runs.import_, merge, RunState, body="ImportRequest", **changing)
         fork = "Go on with a run's frontiers as a new run"
-        _add(router, "POST", f"{path}/fork", runs.fork, fork, RunState, of_run, body="ForkRequest")
+        _add(router, "POST", f"{path}/fork", runs.fork, fork, RunState, body="ForkRequest", **changing)
         count = "Count episodes that were played elsewhere"
         _add(router, "POST", f"{path}/report", runs.report, count, ReportAnswer, of_run, body="Report")
         _add(router, "GET", path, runs.read, "A run and its frontiers", RunState, of_run)
-        _add(router, "PUT", path, runs.put, "Set or make a run", RunState, of_run, body="RunSettings")
-        _add(router, "DELETE", path, runs.delete, "Forget a run", None, of_run, 204)
+        _add(router, "PUT", path, runs.put, "Set or make a run", RunState, body="RunSettings", **changing)
+        _add(router, "DELETE", path, runs.delete, "Forget a run", status=204, **changing)
 
     async def reset(self, request: Request) -> Response:
         """Start an episode; the body may be empty."""
@@ -129,42 +149,50 @@ class Routes:
     async def step(self, request: Request) -> Response:
         """Take one step of a live episode."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
-        asked = StepRequest.model_validate(parse_json(raw))
+        asked = StepRequest.model_validate(_in_path(request, parse_json(raw)))
         request_id = chosen_request_id(asked.action, asked.request_id)
-        record = self._service.record(asked.episode_id, _env(request))
+        record = await self._service.record(asked.episode_id, _env(request))
         return _json(await self._service.step(record, asked.action, request_id))
 
     async def state(self, request: Request) -> Response:
         """Return the conversation of an episode, live or ended."""
-        episode_id = request.query_params.get("episode_id")
+        episode_id = request.path_params.get("episode_id") or request.query_params.get("episode_id")
         if not episode_id:
             raise BadRequestError("episode_id: say which episode, as in /state?episode_id=…")
-        return _json(await self._service.state(self._service.record(episode_id, _env(request))))
+        return _json(await self._service.state(await self._service.record(episode_id, _env(request), to_read=True)))
 
     async def delete(self, request: Request) -> Response:
         """Forget an episode and free its place."""
-        self._service.sessions.delete(self._service.record(request.path_params["episode_id"]))
+        self._service.delete(await self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
 
     async def finish(self, request: Request) -> Response:
         """End an episode as with its budget spent; the body may be empty."""
         raw = await read_body(request, self._service.settings.max_body_bytes)
         asked = FinishRequest.model_validate(parse_json(raw) if raw.strip() else {})
-        record = self._service.record(request.path_params["episode_id"])
+        record = await self._service.record(request.path_params["episode_id"])
         return _json(await self._service.finish(record, asked.request_id))
 
     async def live(self, request: Request) -> Response:
         """List the live episodes of a run."""
-        return _json(live_episodes(self._service.sessions, _run_id(request)))
+        return _json(live_episodes(self._service, _run_id(request)))
 
     async def delete_run(self, request: Request) -> Response:
         """Forget the live episodes of a run and free their places."""
-        return _json(json.dumps({"deleted": delete_episodes(self._service.sessions, _run_id(request))}))
+        return _json(json.dumps({"deleted": delete_episodes(self._service, _run_id(request))}))
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""
-        record = self._service.record(request.path_params["episode_id"])
+        record = await self._service.record(request.path_params["episode_id"], to_read=True)
         return Response(await self._service.trace(record), media_type="application/x-ndjson")
+
+    async def heartbeat(self, _request: Request) -> Response:
+        """Keep the places of the client that the header ``Ecom-Client`` names, for as many seconds as are answered."""
+        named = client()
+        if named is None:
+            raise BadRequestError(f"name the client in the header {HEADER}, as in its resets")
+        self._service.leases.beat(named)
+        return _json(json.dumps({"lease_s": self._service.leases.lease_s}))
 
     async def metrics(self, _request: Request) -> Response:
         """Return what an operator watches."""
@@ -177,6 +205,12 @@ class Routes:
     async def health(self, _request: Request) -> Response:
         """Answer as long as the event loop runs."""
         return _json('{"status":"healthy"}')
+
+    async def ready(self, _request: Request) -> Response:
+        """Answer 200 while store, catalog and customer can be used; else 503 with what is missing."""
+        missing = await self._service.missing()
+        status, headers = (503, {"Retry-After": str(RETRY_AFTER_S)}) if missing else (200, {})
+        return Response(answer_text(missing), status, headers, media_type="application/json")
 
     async def metadata(self, request: Request) -> Response:
         """Describe the server."""
@@ -196,6 +230,20 @@ class Routes:
         raw = await read_body(request, self._service.settings.max_body_bytes)
         answer = await self._rpc.answer_text(raw, _env(request))
         return Response(status_code=202) if answer is None else _json(answer)
+
+
+def _in_path(request: Request, body: Any) -> Any:
+    """Return the body of a step with the episode's id from the address, where it stands there.
+
+    Raises:
+        BadRequestError: the body names another one.
+    """
+    episode_id = request.path_params.get("episode_id")
+    if episode_id is None or not isinstance(body, dict):
+        return body
+    if body.get("episode_id", episode_id) != episode_id:
+        raise BadRequestError("episode_id: the address names another episode; leave it out of the body")
+    return {**body, "episode_id": episode_id}
 
 
 def chosen_request_id(action: dict[str, Any], outer: str | None = None) -> str | None:
@@ -244,8 +292,8 @@ def _json(text: str) -> Response:
     return Response(text, media_type="application/json")
 
 
-def _answering(handler: Handler) -> Handler:
-    """Wrap a handler so that whatever it raises becomes an error answer.
+def _answering(handler: Handler, scope: Scope) -> Handler:
+    """Wrap a handler so that only visitors of ``scope`` reach it, and whatever it raises becomes an error answer.
 
     An exception handler of the application would not do: starlette raises a fault again once it is answered, the log
     would then hold its message, and a message may hold a value of the goal.
@@ -253,6 +301,7 @@ def _answering(handler: Handler) -> Handler:
 
     async def endpoint(request: Request) -> Response:
         try:
+            require(scope)
             return await handler(request)
         except Exception as error:
             return translate(error).response()
@@ -270,8 +319,9 @@ def _add(
     parameters: list[dict[str, Any]] | None = None,
     status: int = 200,
     body: str | None = None,
+    scope: Scope = Scope.PLAY,
 ) -> None:
-    """Register ``handler`` and declare what it takes and returns; FastAPI only documents it."""
+    """Register ``handler`` for tokens of ``scope`` and declare what it takes and returns; FastAPI only documents it."""
     extra: dict[str, Any] = {"parameters": parameters} if parameters else {}
     if body is not None:
         content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{body}"}}}
@@ -281,7 +331,7 @@ def _add(
         responses[status] = {"model": answer}
     router.add_api_route(
         path,
-        _answering(handler),
+        _answering(handler, scope),
         methods=[method],
         name=handler.__name__,
         summary=summary,

@@ -15,6 +15,7 @@ from ecom_rlve.run_models import (
     RunSettings,
     SampleRequest,
 )
+from ecom_rlve.server.admission.tokens import Scope, may
 from ecom_rlve.server.errors import BadRequestError
 from ecom_rlve.server.runs.administration import (
     delete_run,
@@ -85,7 +86,7 @@ class RunRoutes:
         return sample(self._runs, SampleRequest.model_validate(given)).model_dump_json()
 
     def _reported(self, run_id: str, asked: Report) -> str:
-        discloses = self._service.settings.disclose_acts
+        discloses = self._service.settings.disclose_acts and may(Scope.JUDGE)
         return report(self._runs, run_id, asked, discloses_acts=discloses).model_dump_json(exclude_none=True)
 
     def _reported_frame(self, given: Mapping[str, Any]) -> str:

@@ -14,10 +14,14 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
+from starlette.types import Message
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.models import FinishRequest, ResetRequest
+from ecom_rlve.models import FinishRequest, ResetRequest, ResumeRequest
+from ecom_rlve.server.admission.errors import AccountFullError, UnauthorizedError
+from ecom_rlve.server.admission.tokens import Scope, require
+from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import (
     BadRequestError,
     CapacityError,
@@ -29,8 +33,8 @@ from ecom_rlve.server.errors import (
 )
 from ecom_rlve.server.mcp.rpc import Rpc, tool_reset
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, listed, own_tools
+from ecom_rlve.server.operations.request_figures import Frames
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Connection, Record
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
 from ecom_rlve.server.transport.run_routes import RunRoutes
@@ -38,6 +42,8 @@ from ecom_rlve.server.transport.run_routes import RunRoutes
 REFUSAL_WAIT_S = 5.0
 """Seconds that a refused socket stays open, so that clients that write first can read why."""
 # Close codes of the WebSocket protocol.
+_SERVICE_RESTART = 1012
+"""uvicorn closes every socket so when it is stopped: the episodes stay in the journal, and clients take them up."""
 _TRY_AGAIN_LATER = 1013
 _POLICY = 1008
 _NORMAL = 1000
@@ -51,19 +57,20 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     try:
         fixed = None if env is None else environment(env).about.id
         session_id = websocket.query_params.get("session_id")
-        connection = service.sessions.by_session_id(session_id) if session_id else service.sessions.connect()
+        connection = service.sessions.by_session_id(session_id) if session_id else await service.connect()
     except Exception as error:
-        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError) else _POLICY
+        code = _TRY_AGAIN_LATER if isinstance(error, CapacityError | AccountFullError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
         return
+    conversation = _Conversation(websocket, service, connection, fixed)
     try:
         with service.sessions.using(connection):
-            await _Conversation(websocket, service, connection, fixed).run()
+            await conversation.run()
     except WebSocketDisconnect:
         pass
     finally:
         if not connection.is_kept:
-            service.disconnect(connection)
+            service.disconnect(connection, is_kept=conversation.code == _SERVICE_RESTART)
 
 
 async def _refuse(websocket: WebSocket, frame: str, code: int) -> None:
@@ -89,33 +96,65 @@ class _Conversation:
         self._rpc = Rpc(service)
         self._env = env
         self._limit = service.settings.max_body_bytes
+        self._is_leased = False
+        """The client sends heartbeats."""
+        self._frames = Frames(service.metrics.requests, "/ws" if env is None else "/envs/{env}/ws")
+        self.code = _NORMAL
+        """With which the socket was closed."""
         self._runs = RunRoutes(service).answers()
         self._answers = {
             "step": self._step,
             "reset": self._reset,
             "finish": self._finish,
             "state": self._state,
+            "resume": self._resume,
             "mcp": self._mcp,
+            "heartbeat": self._heartbeat,
             **dict.fromkeys(self._runs, self._of_runs),
         }
 
     async def run(self) -> None:
         websocket = self._websocket
         while True:
-            message = await websocket.receive()
+            message = await self._received()
             if message["type"] == "websocket.disconnect":
+                self.code = message.get("code", _NORMAL)
                 return
             request_id = None
-            try:
-                frame = self._read(message)
-                request_id = _echoed_id(frame)
-                answer = await self._answer(frame)
-            except Exception as error:
-                answer = translate(error).frame()
+            is_revoked = False
+            with self._frames as notes:
+                try:
+                    # The token may have been revoked since the last frame.
+                    require(Scope.PLAY)
+                    frame = self._read(message)
+                    notes.kind = self._kind(frame)
+                    request_id = _echoed_id(frame)
+                    answer = await self._answer(frame)
+                except Exception as error:
+                    is_revoked = isinstance(error, UnauthorizedError)
+                    answer = translate(error).frame()
             if answer is None:
                 await websocket.close(_NORMAL)
                 return
             await websocket.send_text(answer if request_id is None else _with_request_id(answer, request_id))
+            if is_revoked:
+                await websocket.close(_POLICY)
+                return
+
+    async def _received(self) -> Message:
+        """Return the next message; of a client that sends heartbeats and falls silent, that it has gone."""
+        if not self._is_leased:
+            return await self._websocket.receive()
+        try:
+            async with asyncio.timeout(self._service.leases.lease_s):
+                return await self._websocket.receive()
+        except TimeoutError:
+            await self._websocket.close(_POLICY)
+            return {"type": "websocket.disconnect"}
+
+    async def _heartbeat(self, _frame: dict[str, Any]) -> str:
+        self._is_leased = True
+        return json.dumps({"type": "heartbeat", "data": {"lease_s": self._service.leases.lease_s}})
 
     def _read(self, message: Mapping[str, Any]) -> dict[str, Any]:
         """Return the object that a frame holds."""
@@ -130,6 +169,11 @@ class _Conversation:
             raise BadRequestError('a frame is an object, as in {"type": "state"}')
         return frame
 
+    def _kind(self, frame: Mapping[str, Any]) -> str:
+        """Return the type of a frame as a figure's label: one that is known."""
+        kind = frame.get("type")
+        return kind if isinstance(kind, str) and (kind in self._answers or kind == "close") else "other"
+
     async def _answer(self, frame: dict[str, Any]) -> str | None:
         """Return the frame that answers a frame; None if it asks to close."""
         kind = frame.get("type")
@@ -139,7 +183,7 @@ class _Conversation:
         answer = self._answers.get(kind) if type(kind) is str else None
         if answer is None and kind != "close":
             raise UnknownFrameError(f"type: one of {', '.join(self._answers)}, close is wanted")
-        known += "data" in frame and kind not in ("state", "close")
+        known += "data" in frame and kind not in ("state", "heartbeat", "close")
         if answer is None or len(frame) > known:
             raise BadRequestError(
                 f"{kind}: only 'type', 'request_id' and, except for state and close, 'data' are known"
@@ -169,6 +213,10 @@ class _Conversation:
 
     async def _state(self, _frame: dict[str, Any]) -> str:
         return f'{{"type":"state","data":{await self._service.state(self._held())}}}'
+
+    async def _resume(self, frame: dict[str, Any]) -> str:
+        request = ResumeRequest.model_validate(_data(frame) if "data" in frame else {})
+        return f'{{"type":"state","data":{await self._service.resume(request.episode_id, self._connection)}}}'
 
     async def _mcp(self, frame: dict[str, Any]) -> str:
         return json.dumps(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
@@ -11,16 +12,28 @@ import gradio as gr
 from ecom_rlve.models import MAX_SEED
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.web.games import Games
+from ecom_rlve.server.web.views.html import el
 
 QUIET: Mapping[str, Any] = MappingProxyType(
     {"show_progress": "hidden", "api_visibility": "private", "concurrency_limit": None}
 )
 """Options of every event: no spinner over what one reads, no API beside the server's own, nobody waits for others."""
 
+_PRICE = re.compile(r"[0-9]{1,9}(\.[0-9]{1,2})?")
+
 
 def html(value: str = "", *, id: str | None = None, js: str | None = None) -> Any:
     """Return a place for HTML of the views, without Gradio's own styles; ``js`` runs once it is there."""
     return gr.HTML(value, elem_id=id, apply_default_css=False, js_on_load=js, container=False)
+
+
+def file_box(label: str, kind: str, accepted: str, **further: str) -> Any:
+    """Return where a visitor chooses a file, which the script reads: nothing is uploaded to a file of the server."""
+    identity = f"open-{kind}"
+    box = el("input", type="file", id=identity, accept=accepted, data_opens=kind, **further)
+    told = el("div", id=f"{identity}-told")
+    inside = el("div", el("label", label, for_=identity), box, told, class_="file")
+    return html(str(inside), id=f"file-{kind}", js=f"window.ecom{kind.capitalize()} = (sent) => trigger('act', sent);")
 
 
 def pick_environment(games: Games) -> Any:
@@ -42,6 +55,16 @@ def read_seed(text: str) -> int | None:
     if not text.isdecimal() or int(text) > MAX_SEED:
         raise ValueError(f"seed: a whole number from 0 to {MAX_SEED} is wanted, or nothing")
     return int(text)
+
+
+def read_price(text: str) -> float | None:
+    """Return a price that a visitor typed, None if they named none; raises ``ValueError`` for others."""
+    text = text.strip().removeprefix("$")
+    if not text:
+        return None
+    if not _PRICE.fullmatch(text):
+        raise ValueError("price: a number such as 25 or 19.99 is wanted, or nothing")
+    return float(text)
 
 
 def told_of(error: Exception) -> str:

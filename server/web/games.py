@@ -17,10 +17,10 @@ from ecom_rlve.envs.episode.episode import Episode
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import EnvironmentInfo, ResetRequest, Style
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.openings import SEEDS
 from ecom_rlve.server.service import Service
-from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.views.comparing import Revealed
 
 RUN = "web"
@@ -57,36 +57,40 @@ class Games:
 
         Raises as :meth:`Service.reset` does.
         """
-        self.drop(replaced)
-        drawn = secrets.randbelow(SEEDS) if seed is None else seed
-        request = ResetRequest(env_id=env_id, difficulty=difficulty, seed=drawn, run_id=RUN, style=style)
+        await self.drop(replaced)
+        named = drawn() if seed is None else seed
+        return await self.begin({"env_id": env_id, "difficulty": difficulty, "seed": named, "style": style})
+
+    async def begin(self, arguments: Mapping[str, Any]) -> Record:
+        """Start an episode with these arguments of a reset, difficulty and seed among them; as :meth:`start` raises."""
+        request = ResetRequest.model_validate({**arguments, "run_id": RUN})
         answer = json.loads(await self.service.reset(request))
-        record = self.service.record(answer["observation"]["episode_id"])
+        record = await self.service.record(answer["observation"]["episode_id"])
         self._own[record.episode_id] = None
         while len(self._own) > _MOST_KNOWN:
             self._own.popitem(last=False)
         return record
 
-    def record(self, episode_id: str) -> Record:
+    async def record(self, episode_id: str) -> Record:
         """Return an episode of the page; raises ``UnknownEpisodeError`` for any other, and for one that is gone."""
         if episode_id not in self._own:
             raise UnknownEpisodeError("the page has no such episode: the server was restarted, or it expired")
-        return self.service.record(episode_id)
+        return await self.service.record(episode_id)
 
     async def step(self, episode_id: str, action: Mapping[str, Any]) -> Record:
         """Take a step and return the record; raises as :meth:`record` and :meth:`Service.step` do."""
-        record = self.record(episode_id)
+        record = await self.record(episode_id)
         await self.service.step(record, action)
         return record
 
-    def drop(self, episode_id: str) -> None:
+    async def drop(self, episode_id: str) -> None:
         """Forget a live episode of the page, so that its place is free; nothing where it has ended or is gone."""
         try:
-            record = self.record(episode_id)
+            record = await self.record(episode_id)
         except UnknownEpisodeError:
             return
         if not record.episode.done:
-            self.service.sessions.delete(record)
+            self.service.delete(record)
 
     async def reveal(self, record: Record) -> Revealed | None:
         """Return what is told of an ended episode of the page; None before the end."""
@@ -106,6 +110,11 @@ class Games:
         except UnknownProductError:
             return None
         return str(self.shop.card(row)["title"])
+
+
+def drawn() -> int:
+    """Return a seed for an episode of which none was named."""
+    return secrets.randbelow(SEEDS)
 
 
 def solution(shop: Shop, episode: Episode) -> list[tuple[str, Mapping[str, Any]]]:

@@ -17,6 +17,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.operations.logs import Event
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web import static
@@ -36,6 +37,11 @@ def has_page(settings: Settings) -> bool:
     Raises:
         PageError: it should and cannot.
     """
+    if settings.workers > 1:
+        # What a visitor plays is known to one process.
+        if settings.web:
+            raise PageError("the page belongs to one process: serve with one worker, or set ECOM_RLVE_WEB=false")
+        return False
     is_installed = find_spec("gradio") is not None
     if settings.web and not is_installed:
         raise PageError("the page needs the extra: pip install 'ecom-rlve[web]'; or set ECOM_RLVE_WEB=false")
@@ -93,7 +99,7 @@ class Page:
                 app = await self._build()
                 await self._stack.enter_async_context(app.router.lifespan_context(app))
                 self._app = app
-                _logger.info("page path=%s", PATH)
+                _logger.info(Event("page", path=PATH))
         return self._app
 
     async def warm_up(self) -> None:

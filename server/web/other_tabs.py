@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
 from typing import Any
 
 import gradio as gr
@@ -13,9 +12,9 @@ from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.web.choices import choices_of_names
-from ecom_rlve.server.web.components import QUIET, html
+from ecom_rlve.server.web.components import QUIET, file_box, html, read_price, told_of
 from ecom_rlve.server.web.games import Games
-from ecom_rlve.server.web.reports import framed, latest
+from ecom_rlve.server.web.reports import POLICY, latest
 from ecom_rlve.server.web.searching import search
 from ecom_rlve.server.web.views.curricula import curricula
 from ecom_rlve.server.web.views.found import found
@@ -50,13 +49,12 @@ def catalog_tab(games: Games) -> None:
     """Add a search of the catalog that says why each product matched."""
     choices = choices_of_names(games.shop, ("category", "brand"))
 
-    async def find(query: str, category: str, brand: str, least: float | None, most: float | None) -> str:
+    async def find(query: str, category: str, brand: str, least: str, most: str) -> str:
         try:
-            # An empty box of numbers is sent as 0, which is no bound either.
-            asked = (games.shop, query, category, brand, least or None, most or None)
+            asked = (games.shop, query, category, brand, read_price(least), read_price(most))
             return str(found(*await asyncio.to_thread(search, *asked)))
-        except (CatalogError, ValidationError) as error:
-            return str(note(translate(error).message, "problem"))
+        except (CatalogError, ValidationError, ValueError) as error:
+            return str(note(told_of(error), "problem"))
 
     size = f"{games.shop.catalog.size:,} products. Search as the agents' tool does, without its mixed-up shelves."
     html(str(note(size)))
@@ -64,8 +62,9 @@ def catalog_tab(games: Games) -> None:
         query = gr.Textbox(label="Query", max_lines=1, scale=3, max_length=1000, elem_id="query")
         category = gr.Dropdown(["", *choices.get("category", ())], value="", label="Category", scale=2)
         brand = gr.Textbox(label="Brand", max_lines=1, scale=1, max_length=100)
-        least = gr.Number(label="Price from", value=None, minimum=0, scale=1, min_width=110)
-        most = gr.Number(label="Price to", value=None, minimum=0, scale=1, min_width=110)
+        # A box for numbers would show 0 where it is empty.
+        least = gr.Textbox(label="Price from", placeholder="any", max_lines=1, scale=1, min_width=110, max_length=12)
+        most = gr.Textbox(label="Price to", placeholder="any", max_lines=1, scale=1, min_width=110, max_length=12)
         go = gr.Button("Search", variant="primary", scale=1, elem_id="find")
     shown = html(id="found")
     for event in (go.click, query.submit):
@@ -79,11 +78,6 @@ def report_tab(games: Games, tab: Any) -> None:
     def look() -> str:
         return str(latest(folder))
 
-    def opened(file: str | None) -> str:
-        return look() if file is None else str(framed(Path(file)))
-
-    with gr.Accordion("Open a report", open=folder is None):
-        file = gr.File(label="Report (.html)", file_types=[".html", ".htm"], type="filepath")
-    shown = html(look())
-    tab.select(opened, file, shown, **QUIET)
-    file.change(opened, file, shown, **QUIET)
+    file_box("Open a report (.html)", "report", ".html,.htm", data_policy=POLICY)
+    shown = html(look(), id="latest-report")
+    tab.select(look, None, shown, **QUIET)

@@ -10,19 +10,19 @@ from starlette.applications import Starlette
 
 from ecom_rlve.server.web import static
 from ecom_rlve.server.web.games import Games
+from ecom_rlve.server.web.head import OwnHead
 from ecom_rlve.server.web.mount import PATH
 from ecom_rlve.server.web.other_tabs import catalog_tab, curriculum_tab, report_tab
 from ecom_rlve.server.web.play_tab import play_tab
-from ecom_rlve.server.web.views.html import el
-from ecom_rlve.server.web.watch_tab import watch_tab
+from ecom_rlve.server.web.views.html import el, together
+from ecom_rlve.server.web.watch.tab import watch_tab
 
 TITLE = "EcomRLVE-GYM"
 _SUBTITLE = "You are the shop's assistant. Code knows what the customer wants, and scores what you do."
 _FONTS = ["system-ui", "-apple-system", "Segoe UI", "Roboto", "Helvetica Neue", "Arial", "sans-serif"]
 _MONO = ["ui-monospace", "SFMono-Regular", "Menlo", "Consolas", "monospace"]
-_ICON = '<link rel="icon" href="../favicon.ico">'
-_MOST_UPLOADED = "20mb"
-"""Reports and traces are smaller."""
+_MOST_UPLOADED = "1kb"
+"""Gradio's own way of sending files, which nothing here uses."""
 
 
 def application(games: Games) -> Starlette:
@@ -42,13 +42,25 @@ def application(games: Games) -> Starlette:
         mcp_server=False,
         pwa=False,
     )
+    app.add_middleware(OwnHead, path=f"{PATH}/", head=_first_head())
     return app
 
 
 def _head() -> str:
     """Return what is added to the page's head. Gradio changes the selectors of style sheets that it is given."""
     style, script = (files(static).joinpath(name).read_text() for name in ("page.css", "page.js"))
-    return f"{_ICON}<style>{style}</style><script>{script}</script>"
+    return f"<style>{style}</style><script>{script}</script>"
+
+
+def _first_head() -> str:
+    """Return what the head begins with, before any script runs: browsers and sites that preview it read no other."""
+    parts = (
+        el("title", TITLE),
+        el("meta", name="description", content=_SUBTITLE),
+        # Below the page's own address, so that a path prefix changes nothing.
+        el("link", rel="icon", href="../favicon.ico"),
+    )
+    return str(together(parts))
 
 
 def blocks(games: Games) -> gr.Blocks:

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.models import MAX_DIFFICULTY
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import ServerError, UnknownEpisodeError
-from ecom_rlve.server.sessions import Record
 from ecom_rlve.server.web.choices import choices_of
 from ecom_rlve.server.web.components import QUIET, html, pick_environment, read_seed, told_of
 from ecom_rlve.server.web.games import Games
@@ -22,11 +22,11 @@ from ecom_rlve.server.web.views.forms import desk
 from ecom_rlve.server.web.views.html import el, note
 from ecom_rlve.server.web.views.offers import Offers
 from ecom_rlve.server.web.views.scene import beside, brief, conversation
+from ecom_rlve.server.web.views.welcome import welcome
 
 _KEPT = "() => [sessionStorage.getItem('ecom-rlve-episode') || '']"
 _START = "(env, d, seed) => [env, d, seed, sessionStorage.getItem('ecom-rlve-episode') || '']"
 _LOST = "This episode is gone: the server was restarted, or the episode expired. Nothing was scored. Start a new one."
-_WELCOME = "Choose an environment and a difficulty, then start an episode. The customer speaks first."
 
 
 class PlayTab:
@@ -52,9 +52,9 @@ class PlayTab:
     async def restore(self, episode_id: str) -> list[str]:
         """Return the episode that a visitor's browser remembers, or say that it is gone."""
         if not episode_id:
-            return _nothing(note(_WELCOME))
+            return _nothing(welcome())
         try:
-            record = self._games.record(episode_id)
+            record = await self._games.record(episode_id)
         except UnknownEpisodeError:
             return _nothing(note(_LOST, "problem"))
         return [*await self._shown(record), self._desk(record)]
@@ -96,7 +96,7 @@ def play_tab(page: gr.Blocks, games: Games) -> None:
         seed = gr.Textbox(label="Seed", placeholder="drawn", max_lines=1, scale=1, max_length=19)
         start = gr.Button("New episode", variant="primary", elem_id="start", scale=1)
     moved = html(tab.show_axes(env.value, difficulty.value))
-    notice = html(str(note(_WELCOME)), id="notice")
+    notice = html(str(welcome()), id="notice")
     with gr.Row(equal_height=False, elem_classes="stage"):
         with gr.Column(scale=3, min_width=320):
             job, talk = html(), html(id="talk")

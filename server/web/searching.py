@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
-
-from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.shop_words.asking import read_query
+from ecom_rlve.catalog.shop_words.currencies import spelled_amount
+from ecom_rlve.catalog.shop_words.splitting import split_words
 from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.web.views.found import Match
@@ -30,35 +31,34 @@ def search(
     constraints = filter_constraints(args)
     rows = filtered_rows(shop, constraints)
     ranked = shop.search.rank(" ".join(query.casefold().split()), rows, _MOST)
-    words = split_words(query)
-    overlaps = shop.search.bags.overlap(words, ranked) if words else np.zeros(len(ranked))
-    shares = overlaps / max(1, overlaps.max(initial=0))
-    matches = [_match(shop, row, float(share), words) for row, share in zip(ranked.tolist(), shares, strict=True)]
+    groups = read_query(query).groups
+    bags = shop.search.bags
+    scores = bags.scores(bags.sought(groups), ranked)
+    shares = scores / max(1, scores.max(initial=0))
+    matches = [_match(shop, row, float(share), groups) for row, share in zip(ranked.tolist(), shares, strict=True)]
+    currency = shop.catalog.currency
     told = [
-        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value)}"
+        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value, currency)}"
         for each in constraints
     ]
     return matches, shop.catalog.size if rows is None else len(rows), told
 
 
-def _value(attribute: str, value: object) -> str:
-    return f"${value / 100:.2f}" if attribute == "price" and isinstance(value, int | float) else str(value)
+def _value(attribute: str, value: Any, currency: str | None) -> str:
+    is_price = attribute == "price" and isinstance(value, int | float)
+    return spelled_amount(round(value), currency) if is_price else str(value)
 
 
-def _match(shop: Shop, row: int, overlap: float, words: Sequence[str]) -> Match:
+def _match(shop: Shop, row: int, overlap: float, groups: Sequence[Sequence[str]]) -> Match:
+    """Say where a product has each word of a query; a group holds the readings of one word."""
     product = shop.catalog.product(row)
     where = {}
     for field, text in _texts(product).items():
         has = set(split_words(text))
-        if shared := [word for word in words if _forms(word) & has]:
+        if shared := [group[-1] for group in groups if not has.isdisjoint(group)]:
             where[field] = shared
     known = {word for shared in where.values() for word in shared}
-    return Match(shop.card(row), overlap, where, [word for word in words if word not in known])
-
-
-def _forms(word: str) -> set[str]:
-    """Return a word with the regular plural or singular of it, which a search takes for the same."""
-    return {word, f"{word}s", word.removesuffix("s")}
+    return Match(shop.card(row), overlap, where, [group[-1] for group in groups if group[-1] not in known])
 
 
 def _texts(product: Product) -> dict[str, str]:

@@ -37,6 +37,7 @@ PAGES = (
     "docs/page.md",
     "docs/protocol.md",
     "docs/scale.md",
+    "docs/operations.md",
     "docs/settings.md",
     "docs/simulator.md",
     "docs/soundness.md",

@@ -14,12 +14,14 @@ from ecom_rlve.client.client import DEFAULT_URL, EcomEnv
 
 ROOT = Path(__file__).parents[2]
 PROMPT = ">>> "
+BESIDE = ("pages", "deploy")
+"""Folders of programs beside the package, which import each other by plain names."""
 
 
 def with_examples() -> list[Path]:
     """Return the modules in which a prompt stands; no other is imported, for some need an extra."""
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
-    folders = [ROOT.joinpath(*name.split(".")[1:]) for name in packages] + [ROOT / "pages"]
+    folders = [ROOT.joinpath(*name.split(".")[1:]) for name in packages] + [ROOT / each for each in BESIDE]
     files = (path for folder in folders for path in sorted(folder.glob("*.py")))
     return [path for path in files if PROMPT in path.read_text()]
 
@@ -27,9 +29,9 @@ def with_examples() -> list[Path]:
 @pytest.mark.parametrize("path", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_the_examples_print_what_they_show(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     parts = path.relative_to(ROOT).with_suffix("").parts
-    # The pages' programs import each other by plain names.
-    monkeypatch.syspath_prepend(ROOT / "pages")
-    module = import_module(parts[1] if parts[0] == "pages" else ".".join(("ecom_rlve", *parts)))
+    for folder in BESIDE:
+        monkeypatch.syspath_prepend(ROOT / folder)
+    module = import_module(parts[1] if parts[0] in BESIDE else ".".join(("ecom_rlve", *parts)))
     assert doctest.testmod(module).failed == 0
 
 

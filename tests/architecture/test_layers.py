@@ -19,12 +19,13 @@ MAX_LINES = 400
 MAX_MODULES = 12
 """Modules in a folder, beside its ``__init__``: what one takes in at a glance."""
 
-SHARED = {"codes", "models", "run_models", "said_models", "streams"}
+SHARED = {"codes", "models", "reward_words", "run_models", "said_models", "streams"}
 """Serve every layer and import nothing of ours but each other."""
 
 ALLOWED: dict[str, set[str]] = {
     "codes": set(),
     "models": {"codes", "said_models"},
+    "reward_words": {"models"},
     "run_models": {"models"},
     "said_models": set(),
     "streams": set(),
@@ -44,9 +45,13 @@ Evaluation and training start a server as a subprocess; they never import one.
 """
 
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {
-    "server/web/watching.py": (
+    "server/web/watch/episodes.py": (
         {"client", "evaluation"},
         "visitors watch the built-in agents, which play in the server's process and read what its client would",
+    ),
+    "server/web/watch/connected.py": (
+        {"client", "evaluation"},
+        "visitors watch a chat model, which plays by the code that judges one",
     ),
     "evaluation/oracle.py": (
         {"envs", "catalog"},
@@ -78,12 +83,18 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),
     "evaluation/bench/crowd/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "evaluation/bench/soak/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "commands/journal.py": ({"server"}, "reads a server's own store, without the server"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
+    "evaluation/relevance/judged.py": ({"catalog"}, "asks the search of catalogs that no server serves"),
+    "evaluation/relevance/known_items.py": ({"envs", "catalog"}, "looks at what customers want, and searches for it"),
+    "evaluation/relevance/__main__.py": ({"envs", "catalog"}, "opens the catalogs that are searched"),
     "training/learning/arena.py": ({"envs"}, "plays in process too, under the curriculum's own code"),
     "training/learning/experiments.py": ({"envs"}, "opens the shops to judge in"),
     "training/learning/runs.py": ({"envs"}, "judges held-out episodes in process"),
+    "training/learning/skills/open_words.py": ({"envs"}, "reads words out of text by the bank's frames"),
     "training/learning/skills/returns.py": ({"envs"}, "reads facts out of text by the bank's frames"),
     "training/learning/skills/shelf.py": ({"envs"}, "reads facts out of text by the bank's frames"),
 }
@@ -224,7 +235,7 @@ def test_imports_of_others_are_declared(trees: dict[str, ast.Module], pyproject:
     An adapter may also use what the extra of its own name pins, which is installed in an environment of its own.
     """
     base = {Requirement(line).name.lower() for line in pyproject["project"]["dependencies"]}
-    extras = ("server", "data", "openenv", "sentence", "trl", "web")
+    extras = ("server", "data", "openenv", "ray", "redis", "sentence", "trl", "web")
     everything = set().union(*(extra_names(extra, pyproject["project"]) for extra in extras))
     distributions = packages_distributions()
     offences = {}

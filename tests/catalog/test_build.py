@@ -271,16 +271,82 @@ def test_an_unfinished_build_of_something_else_is_kept(feed: Path, tmp_path: Pat
     out = tmp_path / "out"
     feed_copy = tmp_path / "feed.jsonl"
     feed_copy.write_text(feed.read_text() + "\n{")
-    with pytest.raises(SourceError, match=r"feed\.jsonl, line"):
-        build_catalog(str(feed_copy), out, chunk_rows=100)
+    with pytest.raises(InterruptionError):
+        build_catalog(str(feed_copy), out, chunk_rows=100, progress=_interrupt)
     assert (tmp_path / "out.building" / "parts" / "part-000000.npz").exists()
     with pytest.raises(StoreError, match=r"out.building holds an unfinished build that differs in limit; delete it or"):
         build_catalog(str(feed_copy), out, chunk_rows=100, limit=3)
-    feed_copy.write_text(feed.read_text())
-    with pytest.raises(StoreError, match="differs in identity; delete it or choose another --out"):
-        build_catalog(str(feed_copy), out, chunk_rows=100)
     with pytest.raises(StoreError, match="is not finished"):
         open_store(out)
+
+
+class InterruptionError(Exception):
+    """Ends a build from outside."""
+
+
+def _interrupt(_stage: str, done: int, _total: int) -> None:
+    if done >= 300:
+        raise InterruptionError
+
+
+def test_rows_are_mended_without_reading_the_others_again(feed: Path, whole: Path, tmp_path: Path) -> None:
+    out, path = tmp_path / "whole", tmp_path / "feed.jsonl"
+    rows = feed.read_text().splitlines()
+    path.write_text("\n".join([*rows[:250], rows[250][:-9], *rows[251:]]))
+    with pytest.raises(
+        SourceError, match=r"1 of \d+ rows cannot be read, .*feed\.jsonl, line 251: not JSON .*--max-bad"
+    ):
+        build_catalog(str(path), out, chunk_rows=100, max_bad=0)
+    parts = sorted((tmp_path / "whole.building" / "parts").iterdir())
+    before = [part.stat().st_mtime_ns for part in parts]
+    path.write_text("\n".join(rows))
+    # A copy of the name and time of the whole feed is not needed: the manifest names the source, all else is equal.
+    build_catalog(str(path), out, chunk_rows=100, progress=_keeping(parts, before))
+    assert not out.with_name("whole.building").exists()
+    built, expected = content(out), content(whole)
+    assert [name for name in expected if built.get(name) != expected[name]] == ["manifest.json"]
+
+
+def _keeping(parts: list[Path], before: list[int]) -> Any:
+    """Return a progress that checks, once all rows were read, that only the third part is new."""
+
+    def check(stage: str, _done: int, _total: int) -> None:
+        if stage == "planning":
+            changed = [at for at, part in enumerate(parts) if part.stat().st_mtime_ns != before[at]]
+            assert changed == [2]
+
+    return check
+
+
+def test_a_refused_source_does_not_block_the_next_try(tmp_path: Path) -> None:
+    export = tmp_path / "export.csv"
+    export.write_text("Handle,Title,Variant Price\nmug,Red Mug,5.00\ncup,Blue Cup,6.00\n")
+    out = tmp_path / "out"
+    with pytest.raises(SourceError, match="no row states the currency of its price; say it, as in --currency EUR"):
+        build_catalog(str(export), out)
+    other = tmp_path / "other.jsonl"
+    other.write_text('{"parent_asin": "A1"}\n{"title": "Mug"}\n')
+    with pytest.raises(SourceError, match="no row became a product"):
+        build_catalog(str(other), out)
+    assert build_catalog(str(export), out, currency="EUR").catalog.currency == "EUR"
+
+
+def test_prices_of_other_currencies_are_unknown_as_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "feed.tsv"
+    prices = ("5.00 USD", "6.00 EUR", "$7.00", "8.00", "from 9.00 EUR", "10.00 - 12.00 USD", "", "11.00 USD")
+    rows = (f"{at}\tMug {at}\t{price}" for at, price in enumerate(prices))
+    path.write_text("\n".join(["id\ttitle\tprice", *rows]))
+    for asked in (None, "EUR", "CAD"):
+        out = tmp_path / f"out-{asked}"
+        stored = build_catalog(str(path), out, currency=asked, chunk_rows=3)
+        in_memory, report = open_catalog(str(path), currency=asked)
+        assert stored.report == report
+        assert_equal(stored.catalog, in_memory)
+        assert stored.catalog.currency == (asked or "USD")
+    catalog, _ = open_catalog(str(path))
+    assert [catalog.product(row).price_cents for row in range(8)] == [500, None, 700, None, None, 1000, None, 1100]
+    catalog, _ = open_catalog(str(path), currency="CAD")
+    assert [catalog.product(row).price_cents for row in range(4)] == [None, None, 700, 800]
 
 
 def test_what_exists_is_not_overwritten(whole: Path, tmp_path: Path) -> None:
@@ -348,7 +414,7 @@ def test_a_source_that_changes_meanwhile_is_refused(feed: Path, tmp_path: Path) 
         if stage == "reading" and done == 300:
             os.utime(path, ns=(1, 1))
 
-    with pytest.raises(SourceError, match=r"changed while it was read; delete .*out.building and build again"):
+    with pytest.raises(SourceError, match=r"changed while it was read; run the command again"):
         build_catalog(str(path), tmp_path / "out", chunk_rows=100, progress=change)
 
 

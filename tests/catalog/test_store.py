@@ -144,7 +144,7 @@ def garble(name: str, content: str) -> Callable[[Path], None]:
         (garble(MANIFEST, "{"), "cannot be read .*build the catalog again"),
         (garble(MANIFEST, "[]"), "is not the manifest of a catalog"),
         (garble(MANIFEST, '{"name": "web app"}'), "is not the manifest of a catalog"),
-        (change("format", 99), "has format 99, this version reads format 1; build the catalog again"),
+        (change("format", 99), "has format 99, this version reads format 2; build the catalog again"),
         (change("rows", {"read": 1}), r"damaged \(rows.kept"),
         (change("rows", {"read": 1, "kept": 0, "dropped": {}}), r"damaged \(rows.kept"),
         (change("rows", {"read": 2, "kept": 1, "dropped": {"BORING": 1}}), "damaged .*BORING"),

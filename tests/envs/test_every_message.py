@@ -101,6 +101,7 @@ def check(text: str, episode: Episode) -> None:
     assert len(text) < 1500
 
 
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("difficulty", range(0, 21, 2))
 def test_no_debris_and_never_empty_where_something_is_said(start: Start, difficulty: int) -> None:
     messages = seed = 0

@@ -21,7 +21,7 @@ from ecom_rlve.evaluation.bench.report import (
     wire_table,
 )
 from ecom_rlve.evaluation.bench.sample import DIFFICULTIES, Sample
-from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, Pair
+from ecom_rlve.evaluation.bench.wire import TRANSPORTS, Comparison, JournalPair, Pair
 
 
 def a_sample(products: int, difficulty: str, reset_us: float, rate: float = 1200.0) -> Sample:
@@ -47,27 +47,34 @@ def comparisons(shares: dict[str, list[float]]) -> list[Comparison]:
     ]
 
 
-def verdicts(samples: list[Sample], shares: dict[str, list[float]], threads: int | None) -> list[bool | None]:
-    return [each.is_met for each in judged(samples, [], comparisons(shares), a_load(5000, threads=threads), FULL)]
+def journal(*shares: float) -> list[JournalPair]:
+    return [JournalPair(a_load(share * 1000), a_load(1000)) for share in shares]
+
+
+def verdicts(
+    samples: list[Sample], shares: dict[str, list[float]], threads: int | None, *kept: float
+) -> list[bool | None]:
+    crowd = a_load(5000, threads=threads)
+    return [each.is_met for each in judged(samples, [], comparisons(shares), crowd, journal(*kept), FULL)]
 
 
 def test_targets_are_judged_by_medians_of_ratios() -> None:
     # The machine was twice as slow in the second round; the ratio within a round is what counts.
     samples = a_round(200, 240) + a_round(400, 500) + a_round(200, 500)
     shares = {"http": [0.2, 0.55, 0.6], "ws": [0.5, 0.61, 0.7]}
-    assert verdicts(samples, shares, threads=64) == [True, True, True, True, True]
+    assert verdicts(samples, shares, 64, 0.5, 0.85, 0.9) == [True] * 6
 
 
 def test_each_target_can_be_missed() -> None:
     samples = [replace(each, episodes_per_cpu_s=999.0) for each in a_round(200, 261)]
     shares = {"http": [0.49], "ws": [0.59]}
-    assert verdicts(samples, shares, threads=65) == [False, False, False, False, False]
+    assert verdicts(samples, shares, 65, 0.84) == [False] * 6
 
 
 def test_threads_that_cannot_be_counted_fail_nothing() -> None:
     samples, shares = a_round(200, 240), {"http": [0.6], "ws": [0.7]}
-    assert verdicts(samples, shares, threads=None)[-1] is None
-    assert "not measured" in target_table(judged(samples, [], [], a_load(1, threads=None), FULL))
+    assert verdicts(samples, shares, None, 1.0)[-1] is None
+    assert "not measured" in target_table(judged(samples, [], [], a_load(1, threads=None), journal(1.0), FULL))
 
 
 def test_tables_hold_ratios_and_survive_a_system_without_proc() -> None:
@@ -108,6 +115,7 @@ def test_the_quick_run_prints_every_ratio() -> None:
         rf"\| CART: reset at {sizes[-1]} products / reset at {sizes[0]} \| \d+\.\d\d \| ≤ 1.5 \| (PASS|FAIL) \|",
         rf"\| HTTP steps/s / bare FastAPI's, {QUICK.clients} clients \| \d+\.\d\d \| ≥ 0.5 \|",
         rf"\| WebSocket steps/s / bare FastAPI's, {QUICK.clients} clients \| \d+\.\d\d \| ≥ 0.6 \|",
+        rf"\| HTTP steps/s with the journal / without, {QUICK.clients} clients \| \d+\.\d\d \| ≥ 0.85 \|",
         rf"\| threads of the server at {QUICK.sessions} sessions \|",
     ):
         assert re.search(wanted, done.stdout), done.stdout

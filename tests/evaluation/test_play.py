@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rich.console import Console
 
+from ecom_rlve import reward_words
 from ecom_rlve.client import EcomEnv
 from ecom_rlve.envs.registry import environments
 from ecom_rlve.envs.tools.registry import TOOLS
 from ecom_rlve.evaluation.listing import listed_at
 from ecom_rlve.evaluation.oracle import Oracle
-from ecom_rlve.evaluation.terminal import goal_words, reward_words
+from ecom_rlve.evaluation.terminal import goal_words
 from ecom_rlve.evaluation.terminal.play import Game
 from ecom_rlve.evaluation.terminal.screen import show_result, show_tool_results
 from ecom_rlve.evaluation.terminal.seen import Seen
@@ -187,7 +188,7 @@ def test_reward_and_goal_are_explained_in_every_environment(
     task, speed, unseen = reward_words.parts(result, max_turns, [each for a in answers for each in seen.never_shown(a)])
     assert task.why.startswith("The job is done")
     assert f"= {result.r_eff:+.2f}" in speed.why
-    assert unseen.why == "You handed in no product id that had not been shown to you."
+    assert unseen.why == "Every product id that was handed in had been shown."
     assert reward_words.total(result).endswith(f"= {result.r_total:+.2f}")
     goals = goal_words.errands(result.goal)
     assert len(goals) == (1 if env_id != "JOURNEY" else len(answers))
@@ -252,7 +253,7 @@ def result_of(**changes: Any) -> EpisodeResult:
         ({}, ["1 of them the customer's, so T_eff = 2: 1 - 2·(2 - 1)/(4 - 1) = +0.33", "The job is done"]),
         ({"is_correct": False, "r_task": 0.2, "r_eff": 0}, ["Partly right", "speed earns nothing"]),
         ({"is_correct": False, "r_task": -1, "r_eff": -1}, ["Nothing of what counts", "speed earns -1"]),
-        ({"is_correct": False, "r_hall": -0.5, "r_eff": 0}, ["50% of the product ids", "never shown to you: X9"]),
+        ({"is_correct": False, "r_hall": -0.5, "r_eff": 0}, ["50% of the product ids", "had never been shown: X9"]),
         (
             {"is_correct": False, "r_task": -1, "r_eff": -1, "termination": Termination.TURN_BUDGET},
             ["turns were used up", "Nothing was handed in"],

@@ -60,12 +60,15 @@ class Tally:
 
 
 @contextmanager
-def model_server(folder: Path) -> Iterator[str]:
-    """Serve the model of the environment at ``folder`` on this machine and yield the address of its API."""
+def model_server(folder: Path, context: int = 2048) -> Iterator[str]:
+    """Serve the model of the environment at ``folder`` on this machine and yield the address of its API.
+
+    ``context`` is its length in tokens.
+    """
     python = str(folder / "python")
     model = subprocess.run([python, "-c", _FIND_MODEL], check=True, capture_output=True, text=True).stdout.strip()
     # One thread: two that wait for each other are slower than one wherever anything else runs.
-    options = {"model": model, "model_alias": MODEL, "n_ctx": 2048, "n_threads": 1, "n_threads_batch": 1}
+    options = {"model": model, "model_alias": MODEL, "n_ctx": context, "n_threads": 1, "n_threads_batch": 1}
     # By default a second request cuts the first one off.
     options |= {"interrupt_requests": "false", "verbose": "false"}
     arguments = [f"--{name}={value}" for name, value in options.items()]

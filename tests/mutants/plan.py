@@ -82,6 +82,8 @@ TESTS: dict[str, list[str]] = {
     "envs/tasks/substitution": [_LISTS[0], _LISTS[2]],
     "server/service.py": _SERVER,
     "server/sessions.py": _SERVER,
+    "server/episodes": [*_SERVER, "tests/server/journal"],
+    "server/journal": ["tests/server/journal"],
     "server/runs.py": _SERVER,
     "client": ["tests/client"],
 }

@@ -448,3 +448,18 @@ def test_acts_are_told_only_where_disclosed_and_such_episodes_count_for_nothing(
         assert http.step("E", FAREWELL).json()["metadata"].get("acts", []) == ([CLOSED] if disclose else [])
         assert http.call("GET", "/curriculum/default").json()["counted"] == (0 if disclose else 1)
         assert opened["metadata"].get("why_uncounted") == ("acts_disclosed" if disclose else None)
+
+
+def test_an_episode_can_be_named_in_the_address_alone(http: Any) -> None:
+    """So that a balancer can send all of an episode's requests to one server."""
+    http.reset(env_id="CART", episode_id="a/b")
+    path = "/episodes/a%2Fb"
+    bodies: list[dict[str, Any]] = [{"action": {}}, {"action": {}, "episode_id": "a/b"}]
+    for body in bodies:
+        assert http.call("POST", f"{path}/step", json=body).json()["observation"]["episode_id"] == "a/b"
+    told = http.call("GET", f"{path}/state").json()
+    assert (told["step_count"], told) == (2, http.state("a/b"))
+    other = http.call("POST", f"{path}/step", json={"action": {}, "episode_id": "other"})
+    assert (other.status_code, other.json()["error"]["code"]) == (422, "VALIDATION_ERROR")
+    assert http.call("POST", f"{path}/step", json=[]).status_code == 422
+    assert http.call("POST", "/step", json={"action": {}}).status_code == 422

@@ -1,4 +1,6 @@
-"""A server that ends, however it ends, and starts again on its store: runs, groups and counts are as they were."""
+"""A server without a journal that ends, however it ends, and starts again on its store: runs, groups and counts are as
+they were, and episodes that were live are lost.
+"""
 
 from __future__ import annotations
 
@@ -83,18 +85,18 @@ def check_goes_on(call: Call, before: dict[str, Any]) -> None:
 
 def test_a_server_goes_on_with_its_store(api: Callable[..., Any], tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite3"
-    first = api(store=path)
+    first = api(store=path, journal="memory")
     before = play_half(first.call)
     with pytest.raises(StoreError, match="another server"):
-        api(store=path)
+        api(store=path, journal="memory")
     # As a killed process leaves it: nothing more is written.
     first.service.database.close()
-    check_goes_on(api(store=path).call, before)
+    check_goes_on(api(store=path, journal="memory").call, before)
 
 
 @pytest.mark.slow
 def test_a_server_that_was_killed_goes_on(tmp_path: Path) -> None:
-    variables = {"ECOM_RLVE_STORE": str(tmp_path / "store.sqlite3")}
+    variables = {"ECOM_RLVE_STORE": str(tmp_path / "store.sqlite3"), "ECOM_RLVE_JOURNAL": "memory"}
     serving = ("ecom_rlve.cli", "serve", "--catalog", "synthetic:400:0")
     with server_process(*serving, variables=variables) as (url, pid), httpx.Client(base_url=url, timeout=60) as http:
         before = play_half(http.request)
@@ -118,7 +120,7 @@ UNAVAILABLE = (503, "STORE_UNAVAILABLE", "5")
 def test_a_full_disk_refuses_resets_and_samples_and_leaves_nothing_behind(
     api: Callable[..., Any], tmp_path: Path
 ) -> None:
-    http = api(store=tmp_path / "store.sqlite3")
+    http = api(store=tmp_path / "store.sqlite3", journal="memory")
     begin(http.call, episode_id="first")
     (pages,) = http.service.database.row("PRAGMA page_count")
     http.service.database.row(f"PRAGMA max_page_count = {pages}")
@@ -134,7 +136,7 @@ def test_a_full_disk_refuses_resets_and_samples_and_leaves_nothing_behind(
 
 
 def test_a_step_whose_end_cannot_be_written_is_as_if_never_sent(api: Callable[..., Any], tmp_path: Path) -> None:
-    http = api(store=tmp_path / "store.sqlite3")
+    http = api(store=tmp_path / "store.sqlite3", journal="memory")
     begin(http.call, episode_id="E", seed=None)
     step(http.call, "E", ASKING)
     before = http.state("E")
@@ -159,7 +161,7 @@ def test_a_step_whose_end_cannot_be_written_is_as_if_never_sent(api: Callable[..
 def test_a_socket_that_leaves_while_nothing_can_be_written_frees_its_place(
     api: Callable[..., Any], tmp_path: Path, clock: Any
 ) -> None:
-    http = api(store=tmp_path / "store.sqlite3", idle_ttl_s=60)
+    http = api(store=tmp_path / "store.sqlite3", journal="memory", idle_ttl_s=60)
     service = http.service
     connection = service.sessions.connect()
     http._runner.run(service.reset(ResetRequest(env_id="CART", run_id="r", episode_id="E"), connection))

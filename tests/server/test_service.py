@@ -81,7 +81,7 @@ def test_a_reset_that_fails_inside_takes_no_place(http: Any, monkeypatch: pytest
 def test_what_is_kept_of_an_action_is_what_is_read(http: Any) -> None:
     http.reset(env_id="CART", seed=1, episode_id="E")
     assert http.step("E", {**HELLO, "metadata": {"junk": [{}] * 1000}}).status_code == 200
-    record = http.service.record("E")
+    record = http._runner.run(http.service.record("E"))
     assert [step.action for step in record.episode.log.steps] == [HELLO]
 
 
@@ -159,7 +159,7 @@ def test_no_episode_expires_in_the_middle_of_a_request(
     """A request may take longer than an idle episode is kept; the time begins when it is over."""
     http = api(idle_ttl_s=60, pool_above_products=pool_above)
     http.reset(env_id="CART", seed=1, episode_id="E")
-    record = http.service.record("E")
+    record = http._runner.run(http.service.record("E"))
     plain, reaped = getattr(Episode, verb), []
 
     def slow(*args: Any) -> Any:
@@ -174,13 +174,13 @@ def test_no_episode_expires_in_the_middle_of_a_request(
     assert reaped == [(1, 0)]
     assert record.in_flight == 0
     clock.seconds += 60
-    assert http.service.record("E") is record
+    assert http._runner.run(http.service.record("E")) is record
     clock.seconds += 1
     assert http.call("GET", "/state", params={"episode_id": "E"}).status_code == 404
 
 
 def test_a_request_that_fails_is_in_flight_no_longer(http: Any) -> None:
     http.reset(env_id="CART", seed=1, episode_id="E")
-    record = http.service.record("E")
+    record = http._runner.run(http.service.record("E"))
     assert http.step("E", {"assistant_message": 3}).status_code == 422
     assert record.in_flight == 0

@@ -9,8 +9,9 @@ import pytest
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError
-from ecom_rlve.server.sessions import Connection, Record, Sessions
+from ecom_rlve.server.sessions import Sessions
 
 TTL = 100.0
 Open = Callable[..., Record]

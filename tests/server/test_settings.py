@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -74,3 +75,22 @@ def test_the_store_is_in_the_users_state_folder_unless_told(monkeypatch: pytest.
     assert Settings().store_path is None
     monkeypatch.setenv("ECOM_RLVE_STORE", "runs.db")
     assert Settings().store_path == Path("runs.db")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "why"),
+    [
+        ({"store": "memory", "journal": "sqlite"}, "journal sqlite stands in the store"),
+        ({"store": "memory", "workers": 2}, "several workers share episodes through the journal"),
+        ({"store": "runs.db", "journal": "memory", "workers": 2}, "several workers share episodes through the journal"),
+    ],
+)
+def test_what_cannot_be_shared_is_refused_with_the_reason(chosen: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValidationError, match=why):
+        Settings(**chosen)
+
+
+def test_episodes_are_kept_where_the_store_is() -> None:
+    assert not Settings(store="memory").is_journalled
+    assert Settings(store=Path("runs.db"), workers=2).is_journalled
+    assert not Settings(store=Path("runs.db"), journal="memory").is_journalled

@@ -86,7 +86,7 @@ def test_a_solution_played_by_calls_of_tools_wins(rpc: Rpc, env_id: str) -> None
     assert started["metadata"]["style"] == "tool"
     offered = {tool["name"] for tool in rpc.result("tools/list", session_id=session_id)["tools"]}
     assert offered == {*environments()[env_id].about.tool_names, "say", "submit_answer"}
-    episode = rpc.http.service.record(opening["episode_id"]).episode
+    episode = rpc.http._runner.run(rpc.http.service.record(opening["episode_id"])).episode
     seen = opening
     while not seen["done"]:
         for name, arguments in calls_of(episode.solve()):

@@ -124,14 +124,15 @@ def test_an_episode_that_waits_holds_no_other_up(told: Any, script: Script) -> N
 
     async def together() -> tuple[list[str], float]:
         service, loop = told.service, asyncio.get_running_loop()
-        slow = asyncio.create_task(service.step(service.record("slow"), ASK))
+        slow = asyncio.create_task(service.step(await service.record("slow"), ASK))
         await asyncio.sleep(0.05)
         started = loop.time()
         for _ in range(3):
-            await service.step(service.record("quick"), VIEW)
+            await service.step(await service.record("quick"), VIEW)
         quick = loop.time() - started
         assert not slow.done()
-        after = await asyncio.gather(service.step(service.record("slow"), VIEW), service.state(service.record("slow")))
+        record = await service.record("slow")
+        after = await asyncio.gather(service.step(record, VIEW), service.state(record))
         return [await slow, *after], quick
 
     (slow, view, state), quick = told._runner.run(together())
@@ -225,7 +226,7 @@ def test_a_cancelled_request_undoes_the_step(told: Any, script: Script) -> None:
     async def given_up() -> None:
         service = told.service
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(service.step(service.record("E"), ASK, "r"), 0.05)
+            await asyncio.wait_for(service.step(await service.record("E"), ASK, "r"), 0.05)
 
     told._runner.run(given_up())
     script.seconds = 0.0

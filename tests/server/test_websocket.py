@@ -345,3 +345,16 @@ def test_a_request_id_beside_the_data_makes_no_step_repeatable(peer: ClientConne
 def test_a_request_id_that_cannot_be_echoed_is_refused(peer: ClientConnection, request_id: Any) -> None:
     answer = ask(peer, {"type": "state", "request_id": request_id})
     assert (answer["data"]["token"], "request_id" in answer) == ("VALIDATION_ERROR", False)
+
+
+def test_a_socket_takes_up_an_episode_of_another(server: Any) -> None:
+    with connect(server.ws) as first, connect(server.ws) as second:
+        ask(first, reset(episode_id="taken up"))
+        ask(first, HELLO)
+        resumed = ask(second, {"type": "resume", "data": {"episode_id": "taken up"}})
+        assert (resumed["type"], resumed["data"]["step_count"]) == ("state", 1)
+        assert ask(second, HELLO)["data"]["observation"]["turn"] == 2
+        assert refused(first, STATE)["token"] == "NOT_RESET"
+        assert refused(second, {"type": "resume", "data": {"episode_id": "nobody's"}})["token"] == "UNKNOWN_EPISODE"
+        assert refused(second, {"type": "resume"})["token"] == "VALIDATION_ERROR"
+        assert ask(second, STATE)["data"]["step_count"] == 2

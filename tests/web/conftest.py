@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import os
 import shutil
 import socket
@@ -14,6 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
@@ -24,11 +31,72 @@ if TYPE_CHECKING:
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 _NEEDED = ("playwright", "axe_playwright_python", "gradio")
 _CATALOG = "synthetic:600:0"
-_WAIT_MS = 20_000
+_WAIT_MS = 60_000
 """How long the browser waits for what must come; on a busy machine it may come late."""
 
 
+_SEARCH = {"name": "catalog_search", "arguments": json.dumps({"query": "chair"})}
+_SUBMIT = {"name": "submit_answer", "arguments": "{}"}
+
+
+def _called(request: Request, turns: int) -> Response:
+    """Search twice, then submit nothing."""
+    del request
+    call = _SEARCH if turns < 2 else _SUBMIT
+    message = {"role": "assistant", "content": None, "tool_calls": [{"id": "1", "type": "function", "function": call}]}
+    usage = {"prompt_tokens": 100, "completion_tokens": 10}
+    return JSONResponse({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
+
+
+def _key_repeated(request: Request, turns: int) -> Response:
+    del turns
+    return JSONResponse({"error": f"wrong: {request.headers.get('authorization')}"}, 401)
+
+
+_ANSWERS: dict[str, Callable[[Request, int], Response]] = {
+    "guarded": _key_repeated,
+    "moved": lambda _request, _turns: RedirectResponse("http://169.254.169.254/latest/"),
+    "prose": lambda _request, _turns: JSONResponse({"choices": [{"message": {"role": "assistant", "content": "Hm."}}]}),
+    "huge": lambda _request, _turns: JSONResponse(
+        {"choices": [{"message": {"role": "assistant", "content": "word " * 300_000}}]}
+    ),
+}
+
+
+class Api:
+    """Answers as the model's name says, and notes who asked how."""
+
+    def __init__(self) -> None:
+        self.keys: list[str | None] = []
+        self.left: list[str] = []
+        self.app = Starlette(routes=[Route("/v1/chat/completions", self._answer, methods=["POST"])])
+
+    async def _answer(self, request: Request) -> Response:
+        body: dict[str, Any] = json.loads(await request.body())
+        name, turns = body["model"], sum(each["role"] == "assistant" for each in body["messages"])
+        self.keys.append(request.headers.get("authorization"))
+        if name == "slow" and turns:
+            while not await request.is_disconnected():
+                await asyncio.sleep(0.05)
+            self.left.append(name)
+        return _ANSWERS.get(name, _called)(request, turns)
+
+
 @pytest.fixture(scope="session")
+def api() -> Api:
+    """A server of chat models; a model's name says what it does."""
+    return Api()
+
+
+@pytest.fixture(scope="session")
+def model_url(api: Api, listening: Callable[[uvicorn.Config], AbstractContextManager[str]]) -> Iterator[str]:
+    """Where it is, with ``/v1``."""
+    with listening(uvicorn.Config(api.app, log_level="critical", ws="none")) as url:
+        yield f"{url}/v1"
+
+
+# Until it is closed, Playwright's event loop runs in this thread, where no other can: so not for the whole session.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing or _CHROMIUM is None:
@@ -44,11 +112,11 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def _serving(port: int = 0, prefix: str = "") -> Iterator[str]:
+def _serving(port: int = 0, prefix: str = "", **further: str) -> Iterator[str]:
     """Run a server with the page in a process of its own, and return where it listens."""
     with socket.create_server(("127.0.0.1", port), reuse_port=False) as listener:
         port = listener.getsockname()[1]
-    settings = {"CATALOG": _CATALOG, "HOST": "127.0.0.1", "PORT": str(port), "WEB": "true", "STORE": "memory"}
+    settings = {"CATALOG": _CATALOG, "HOST": "127.0.0.1", "PORT": str(port), "WEB": "true", "STORE": "memory"} | further
     environment = {**os.environ, **{f"ECOM_RLVE_{name}": value for name, value in settings.items()}}
     command = [sys.executable, str(Path(__file__).with_name("served.py")), prefix]
     with subprocess.Popen(
@@ -76,11 +144,11 @@ def shop() -> Shop:
     return Shop.open(_CATALOG)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site(browser: Browser) -> Iterator[str]:
     """Return where a server with the page runs; asks for the browser first, without which nothing starts."""
     assert browser.is_connected()
-    with _serving() as url:
+    with _serving(AGENT_ORIGINS='["loopback"]') as url:
         yield url
 
 
@@ -94,7 +162,12 @@ class Visit:
         self.forgiven = False
         """Whether the server is taken away from the page on purpose."""
         page.set_default_timeout(_WAIT_MS)
-        page.on("console", lambda said: self._note(said.type in ("error", "warning"), f"console: {said.text}"))
+        page.on(
+            "console",
+            lambda said: self._note(
+                said.type in ("error", "warning"), f"console: {said.text} ({said.location.get('url')})"
+            ),
+        )
         page.on("pageerror", lambda error: self._note(True, f"error: {error}"))
         page.on("response", lambda answer: self._note(answer.status >= 400, f"{answer.status} {answer.url}"))
         page.on("request", lambda request: self._note(self._is_foreign(request.url), f"foreign: {request.url}"))
@@ -159,11 +232,13 @@ class Visit:
         told: str = self.page.locator("#ending .ending").inner_text()
         return told
 
-    def picture(self, name: str, folder: Path, *, whole: bool = False) -> None:
-        """Keep a picture of the page."""
+    def picture(self, name: str, folder: Path, *, whole: bool = False, at: str = "body") -> None:
+        """Keep a picture of the page, of the whole or of what one sees where ``at`` begins."""
         folder.mkdir(parents=True, exist_ok=True)
-        self.page.evaluate("() => window.scrollTo(0, 0)")
-        self.page.screenshot(path=folder / f"{name}.png", full_page=whole, animations="disabled")
+        self.page.locator(at).first.evaluate("part => part.scrollIntoView({ block: 'start' })")
+        file = folder / f"{name}.png"
+        self.page.screenshot(path=file, full_page=whole, animations="disabled")
+        _shrink(file)
 
     def _is_foreign(self, url: str) -> bool:
         return not url.startswith((self.url, self.url.replace("http", "ws"), "data:", "blob:", "about:"))
@@ -176,6 +251,15 @@ class Visit:
     def _note(self, is_fault: bool, what: str) -> None:
         if is_fault and not self.forgiven:
             self.faults.append(what)
+
+
+def _shrink(file: Path) -> None:
+    """Keep 256 colours of a picture, which are enough for a page and a third of the bytes."""
+    from PIL import Image
+
+    with Image.open(file) as picture:
+        few = picture.convert("RGB").quantize(256)
+    few.save(file, optimize=True)
 
 
 @pytest.fixture

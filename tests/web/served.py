@@ -26,7 +26,8 @@ def main(prefix: str) -> None:
 
     # A proxy that hands on what comes below the prefix tells the application of it, and this is how.
     proxy = Starlette(routes=[Mount(prefix, app=app)], lifespan=lifespan) if prefix else app
-    config = server_config(app, settings)
+    # Gradio's page keeps a stream open, and nobody waits for it to end.
+    config = server_config(app, settings, timeout_graceful_shutdown=1)
     config.app = proxy
     uvicorn.Server(config).run()
 

@@ -46,7 +46,7 @@ def test_a_form_has_the_controls_of_its_schema(games: Games) -> None:
     assert 'list="list-category"' in form
     assert 'type="number" step="any" inputmode="decimal" min="0" id="catalog_search-price_max"' in form
     assert "ask_user" not in form
-    games.drop(record.episode_id)
+    asyncio.run(games.drop(record.episode_id))
 
 
 def test_a_product_is_offered_to_the_tools_that_take_one(games: Games) -> None:
@@ -69,16 +69,16 @@ def test_episodes_take_places_and_count_for_nothing(games: Games) -> None:
     following = asyncio.run(games.start("CART", 1, 4, "tool", record.episode_id))
     assert games.service.sessions.active == before + 1
     with pytest.raises(UnknownEpisodeError):
-        games.record(record.episode_id)
-    games.drop(following.episode_id)
+        asyncio.run(games.record(record.episode_id))
+    asyncio.run(games.drop(following.episode_id))
     assert games.service.sessions.active == before
 
 
 def test_only_the_pages_own_episodes_are_revealed(games: Games) -> None:
     asyncio.run(games.service.reset(ResetRequest(env_id="CART", difficulty=1, episode_id="a stranger's")))
     with pytest.raises(UnknownEpisodeError):
-        games.record("a stranger's")
-    stranger = games.service.record("a stranger's")
+        asyncio.run(games.record("a stranger's"))
+    stranger = asyncio.run(games.service.record("a stranger's"))
     asyncio.run(games.service.finish(stranger))
     assert asyncio.run(games.reveal(stranger)) is None
 

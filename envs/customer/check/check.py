@@ -20,7 +20,7 @@ from ecom_rlve.envs.customer.check.words import WORD, is_common, is_english, is_
 from ecom_rlve.envs.customer.outcome import Finding, Outcome
 
 _MARKUP = re.compile(r"[{}\[\]<>|\\_*#`^=@~/]|https?:|www\.")
-_DIGIT_OR_SIGN = re.compile(r"[\d$%+&]")
+_DIGIT_OR_SIGN = re.compile(r"[\d$€£¥₹₩₺₴₫₽₪฿₦₱%+&]")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _CLAUSE = re.compile(r"[.!?,;:()]|\s-+\s|\b(?:and|but|so|because|since|while|though|although|as)\b")
 _TELLS = re.compile(r"\{(?:fact|count|title|clause)_\d+\}")

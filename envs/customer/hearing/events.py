@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ecom_rlve.catalog.shop_words.currencies import is_amount
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at
 from ecom_rlve.envs.customer.hearing.question_words import (
@@ -204,7 +205,7 @@ def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]
 
 def _number_at(tokens: Sequence[str], at: int) -> Event | None:
     token = tokens[at]
-    if token[0] == "$":
+    if is_amount(token):
         return Event(at, at + 1, name="price", is_bare_number=True, is_vague=True, others=_MONEY)
     if not token[0].isdigit():
         return None

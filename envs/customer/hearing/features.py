@@ -6,6 +6,8 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
+from ecom_rlve.catalog.shop_words.currencies import with_dollars
+
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|\$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _LEAST = 3
@@ -21,7 +23,7 @@ def features(folded: str) -> set[str]:
     >>> sorted(features("how $5?"))
     ['#<ho', '#<how', '#<how>', '#how', '#how>', '#ow>', '$', '$ 0', '0', '0 $', '^ how', 'how', 'how $', 'how _ 0']
     """
-    words = _WORD.findall(_NUMBER.sub("0", folded))
+    words = _WORD.findall(_NUMBER.sub("0", with_dollars(folded)))
     found = set(words)
     for word in words:
         found.update(_pieces(word))

@@ -6,11 +6,12 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+from ecom_rlve.catalog.shop_words.currencies import AMOUNT
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK
 from ecom_rlve.envs.customer.hearing.question_words import PHRASES
 
 # A slash stands within a word after a digit ("24/7"), else between two ("app/web/phone?").
-_TOKEN = re.compile(r"\w+(?:(?:[-'.&]|(?<=\d)/)\w+)*|[,;:()—–]|\$\d[\d.,]*|" + ITEM_MARK + r"\d+")
+_TOKEN = re.compile(rf"{AMOUNT}|\w+(?:(?:[-'.&]|(?<=\d)/)\w+)*|[,;:()—–]|" + ITEM_MARK + r"\d+")
 # Last words of nouns that often mean something else when they stand alone: "in case", "on top of that", "all set".
 _VAGUE_HEADS = frozenset(
     ("case", "set", "top", "light", "stand", "cover", "watch", "ring", "band", "rest", "kit", "pack", "order", "item")

@@ -55,7 +55,7 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
     about = About(
         id="BUNDLE",
         title="Bundle planning",
-        version="3",
+        version="4",
         called="my project",
         tool_names=("catalog_search", "catalog_get_product", "ask_user"),
         answer=BundleAnswer,
@@ -73,8 +73,10 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
     def draw(self, world: World, streams: Streams) -> Scenario:
         shop, axes = world.shop, world.axes
         project, needs, coins, redraws = draw_needs(world, needs_at(axes.d), streams)
-        prices = shop.catalog.column("price").values
-        goal = BundleGoal(project, needs, budget_for(int(sum(prices[need.cheapest] for need in needs)), axes.d))
+        prices, currency = shop.catalog.column("price").values, shop.catalog.currency
+        goal = BundleGoal(
+            project, needs, budget_for(int(sum(prices[need.cheapest] for need in needs)), axes.d, currency)
+        )
         kinds = [shop.catalog.categories[shop.catalog.category_index[need.category]] for need in needs]
         named = [Slot(PROJECT, need_fact(kind.singular)) for kind in kinds]
         intent = Intent(
@@ -87,9 +89,9 @@ class BundleEnvironment(Environment, Errand[BundleGoal]):
             ),
             slots=(
                 *named,
-                Slot(PROJECT, budget_fact(goal.budget)),
+                Slot(PROJECT, budget_fact(goal.budget, currency)),
                 *(
-                    Slot(item, wish_fact(wish), named_by=naming)
+                    Slot(item, wish_fact(wish, currency), named_by=naming)
                     for item, (need, naming) in enumerate(zip(needs, named, strict=True), PROJECT + 1)
                     for wish in need.wishes
                 ),

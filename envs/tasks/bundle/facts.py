@@ -7,10 +7,10 @@ first message, so are its wishes, and telling one of its wishes also tells that 
 
 from __future__ import annotations
 
-from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.language.spelling import with_article
+from ecom_rlve.envs.parts.description import unit_of
 
 PROJECT = 0
 """Position of the item that is the project itself."""
@@ -57,12 +57,11 @@ def need_fact(singular: str) -> Fact:
     return Fact(NEED.name, Constraint(NEED.name, Op.EQ, singular), kind=NEED, spelled=with_article(singular))
 
 
-def budget_fact(cents: int) -> Fact:
-    """Return the fact that all things together may cost at most so many cents."""
-    return Fact(BUDGET.name, Constraint("price", Op.AT_MOST, cents), kind=BUDGET)
+def budget_fact(cents: int, currency: str | None = None) -> Fact:
+    """Return the fact that all things together may cost at most so many cents of the catalog's currency."""
+    return Fact(BUDGET.name, Constraint("price", Op.AT_MOST, cents), currency or "", kind=BUDGET)
 
 
-def wish_fact(constraint: Constraint) -> Fact:
+def wish_fact(constraint: Constraint, currency: str | None = None) -> Fact:
     """Return the fact that a thing should meet a constraint on an attribute of the catalog."""
-    attribute = ATTRIBUTES.get(constraint.attribute)
-    return Fact(WISH.name, constraint, attribute.unit if attribute else "")
+    return Fact(WISH.name, constraint, unit_of(constraint.attribute, currency))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import exp
 
+from ecom_rlve.catalog.shop_words.currencies import coin
 from ecom_rlve.envs.tasks.bundle.needs import Need
 from ecom_rlve.envs.tasks.bundle.projects import Project
 
@@ -27,12 +28,14 @@ def needs_at(d: int) -> int:
     return min(6, 2 + d // 3)
 
 
-def budget_for(cover: int, d: int) -> int:
+def budget_for(cover: int, d: int, currency: str | None = None) -> int:
     """Return the budget: ``cover``, the cost of the cheapest acceptable products, and e^(-d/6) of it more.
 
-    Both in integer cents. The exponential is rounded to a millionth first, so that all machines get the same budget.
+    Both in integer cents; of a ``currency`` without decimals a whole number of units. The exponential is rounded to a
+    millionth first, so that all machines get the same budget.
 
     >>> budget_for(10_000, 0), budget_for(10_000, 6), budget_for(10_000, 12)
     (20000, 13678, 11353)
     """
-    return cover + cover * round(exp(-d / 6) * _SLACK_UNIT) // _SLACK_UNIT
+    budget = cover + cover * round(exp(-d / 6) * _SLACK_UNIT) // _SLACK_UNIT
+    return budget if currency is None else budget // coin(currency) * coin(currency)

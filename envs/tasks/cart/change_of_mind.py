@@ -73,7 +73,9 @@ def draw_revision(
         quantity = others[int(what * len(others))]
         fact = replace(slot.fact, constraint=Constraint("quantity", Op.EQ, quantity))
         return ItemRevision(turn, slot, fact, quantity=quantity, variant=None)
-    variants = [variant for variant in world.variants(item.row) if variant != item.variant]
+    variants = [each for each in world.variants(item.row) if each != item.variant and each.is_plentiful]
+    if not variants:
+        return None
     variant = variants[int(what * len(variants))]
     sells_out = isinstance(stockout, VariantStockout) and stockout.item == slot.item
     if sells_out and all(other == variant for other in standing_variants(world, item.row)):

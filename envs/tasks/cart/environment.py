@@ -59,7 +59,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
     about = About(
         id="CART",
         title="Cart building",
-        version="4",
+        version="5",
         called="my cart",
         tool_names=(
             "catalog_search",
@@ -188,7 +188,7 @@ def _drawn(world: World, streams: Streams) -> _Drawn:
         slots = tuple(
             Slot(item, fact)
             for item, (wanted, (_, description)) in enumerate(zip(items, drawn, strict=True))
-            for fact in item_facts(wanted, description)
+            for fact in item_facts(wanted, description, world.shop.catalog.currency)
         )
         revision = None
         if stockout is not None and turn is not None:

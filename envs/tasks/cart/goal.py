@@ -127,17 +127,17 @@ def draw_wishes(world: World, rows: list[int]) -> tuple[WantedItem, ...]:
     draws = world.streams.stream("wishes").random((len(rows), 4)).tolist()
     items = []
     for row, (has_variant, variant, is_many, units) in zip(rows, draws, strict=True):
-        variants = world.variants(row)
-        chosen = variants[int(variant * len(variants))] if has_variant < variant_probability(d) else None
+        variants = [each for each in world.variants(row) if each.is_plentiful]
+        chosen = variants[int(variant * len(variants))] if variants and has_variant < variant_probability(d) else None
         quantity = 2 + int(units * (MOST_UNITS - 1)) if is_many < many_probability(d) else 1
         items.append(WantedItem(row, chosen, quantity))
     return tuple(items)
 
 
-def item_facts(item: WantedItem, description: tuple[Constraint, ...]) -> tuple[Fact, ...]:
+def item_facts(item: WantedItem, description: tuple[Constraint, ...], currency: str | None = None) -> tuple[Fact, ...]:
     quantity = Fact("quantity", Constraint("quantity", Op.EQ, item.quantity))
     variant = (variant_fact(item.variant),) if item.variant else ()
-    return (quantity, *facts_of(description), *variant)
+    return (quantity, *facts_of(description, currency), *variant)
 
 
 def variant_fact(variant: Variant) -> Fact:

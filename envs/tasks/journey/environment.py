@@ -34,7 +34,7 @@ class JourneyEnvironment(Environment):
     about = About(
         id="JOURNEY",
         title="Multi-intent journey",
-        version="4",
+        version="5",
         called="the rest",
         tool_names=tuple(TOOLS),
         answer=JourneyAnswer,

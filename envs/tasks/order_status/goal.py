@@ -166,12 +166,12 @@ def _by_day(world: World, order: Order, line: float) -> Reference:  # noqa: ARG0
 
 
 def _by_total(world: World, order: Order, line: float) -> Reference:  # noqa: ARG001 - every implementation gets it, this one decides without
-    total = spelled_money(order.total_cents)
+    total = spelled_money(order.total_cents, world.shop.catalog.currency)
     return Reference(
         "total",
         "reference_total",
         (("money", total),),
-        money_fact(_TOTAL, order.total_cents),
+        money_fact(_TOTAL, order.total_cents, world.shop.catalog.currency),
         lambda other: other.total_cents == order.total_cents,
         (("total", str(order.total_cents)),),
     )
@@ -214,7 +214,10 @@ def _clues(world: World, order: Order, reference: Reference) -> list[Clue[Order]
     clues: list[Clue[Order]] = [
         *(Clue(_other_item(_noun(world, row)), _has_kind(world, row)) for row in others),
         Clue(day_fact(_DAY, order.placed), lambda other: other.placed == order.placed),
-        Clue(money_fact(_TOTAL, order.total_cents), lambda other: other.total_cents == order.total_cents),
+        Clue(
+            money_fact(_TOTAL, order.total_cents, world.shop.catalog.currency),
+            lambda other: other.total_cents == order.total_cents,
+        ),
     ]
     return [clue for clue in clues if clue.fact != reference.fact]
 

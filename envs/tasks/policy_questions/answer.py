@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from datetime import date
 from fractions import Fraction
+from functools import cache
 from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
+from ecom_rlve.catalog.shop_words.currencies import CODES, DOLLARS, is_code, names_of
 from ecom_rlve.envs.answer import Answer
 
 _MOST = 10**12
@@ -27,7 +30,7 @@ UNITS: Mapping[str, str] = MappingProxyType(
         "date": "date",
     }
 )
-"""Every accepted spelling, casefolded → unit; no policy uses another unit."""
+"""Every accepted spelling, casefolded → unit; no policy uses another unit, but for the currency of its catalog."""
 
 
 def _real_date(text: str) -> str:
@@ -58,7 +61,18 @@ def unit_of(spelling: str | None) -> str | None:
     >>> unit_of("Days"), unit_of(" % "), unit_of("fortnights")
     ('days', 'percent', None)
     """
-    return None if spelling is None else UNITS.get(_BLANKS.sub(" ", spelling).strip().casefold())
+    if spelling is None:
+        return None
+    plain = _BLANKS.sub(" ", spelling).strip().casefold()
+    return UNITS.get(plain) or _currencies().get(plain)
+
+
+@cache
+def _currencies() -> Mapping[str, str]:
+    """Return the code of every currency but the dollar by what names it alone; a shared name stands for none."""
+    named = [(name, code) for code in sorted(CODES - {DOLLARS}) if is_code(code) for name in names_of(code)]
+    counts = Counter(name for name, _ in named)
+    return {name: code for name, code in named if counts[name] == 1}
 
 
 def closeness(given: Fraction, truth: Fraction) -> Fraction:

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from numpy.random import Generator
 
+from ecom_rlve.catalog.shop_words.currencies import DOLLARS
 from ecom_rlve.envs.language.frames import DEFAULT_BANK, Bank
 from ecom_rlve.envs.language.speaker import phrase
 from ecom_rlve.envs.parts.remembered import spelled_day
@@ -43,7 +44,7 @@ class PolicyGoal:
     ``money`` (integer cents)."""
     truth: Fraction | date
     unit: str
-    """The rule's unit, ``USD`` for a share, ``date`` for a deadline."""
+    """The rule's unit, the currency's code for money and a share, ``date`` for a deadline."""
     section_ids: tuple[str, ...]
     """Ids of the sections that one must read for the answer."""
 
@@ -96,8 +97,9 @@ def posed(
     rule = book.rule(question.topic)
     figure = rule.figure(situation)
     days_ago, tens = rng.random(2).tolist()
-    truth: Fraction | date = figure
-    unit, given = rule.topic.unit, ""
+    is_money = rule.topic.unit == DOLLARS
+    truth: Fraction | date = book.money.of(figure) if is_money else figure
+    unit, given = book.money.unit if is_money else rule.topic.unit, ""
     says = [("topic", rule.topic.title), ("form", question.form)]
     if question.form == "deadline":
         season = str(situation.get(SEASON, ""))
@@ -107,8 +109,9 @@ def posed(
         says.append(("date", start.isoformat()))
     elif question.form == "share":
         price = _PRICE_STEP * (_LEAST_TENS + int(tens * (_MOST_TENS - _LEAST_TENS + 1)))
-        truth, unit, given = price * figure / 100, "USD", f"${price}"
-        says.append(("money", str(100 * price)))
+        truth, unit = book.money.of(price * figure / 100), book.money.unit
+        given = book.money.spelled(f"${price}")
+        says.append(("money", str(100 * price * book.money.scale)))
     return PolicyGoal(
         question=question,
         situation=tuple(situation.items()),

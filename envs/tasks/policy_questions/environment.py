@@ -99,7 +99,7 @@ def _intent_in(errand: Errand[PolicyGoal], world: World, streams: Streams) -> In
     rule, dates = book.rule(question.topic), dates_of(question, world.today)
     situation = draw_situation(rule, world.tier, streams.stream("situation"), dates)
     goal = posed(book, question, situation, world.today, streams.stream("asking"), world.shop.bank)
-    facts = {name: fact_of(name, value, book.departments) for name, value in goal.situation}
+    facts = {name: fact_of(name, value, book.departments, book.money) for name, value in goal.situation}
     return Intent(
         errand,
         goal,

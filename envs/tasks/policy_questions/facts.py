@@ -8,6 +8,7 @@ from functools import lru_cache
 from ecom_rlve.catalog.constraints import Constraint, Op
 from ecom_rlve.envs.language.acts import Fact, SlotKind
 from ecom_rlve.envs.policy.conditions import AMOUNT, CONDITIONS, DEPARTMENT, TIER
+from ecom_rlve.envs.policy.money import PLAIN_DOLLARS, StoreMoney
 
 _WORDS: Mapping[str, tuple[str, ...]] = {
     DEPARTMENT: (
@@ -66,9 +67,10 @@ def kind_of(condition: str, departments: tuple[str, ...]) -> SlotKind:
     )
 
 
-def fact_of(condition: str, value: str | int, departments: tuple[str, ...]) -> Fact:
-    """Return the fact that a condition has a value; an order amount is in whole dollars."""
+def fact_of(condition: str, value: str | int, departments: tuple[str, ...], money: StoreMoney = PLAIN_DOLLARS) -> Fact:
+    """Return the fact that a condition has a value; an order amount is in whole dollars, which become ``money``."""
     kind = kind_of(condition, departments)
     if isinstance(value, int):
-        return Fact(condition, Constraint(condition, Op.EQ, float(value)), kind=kind, spelled=f"${value}")
+        amount = Constraint(condition, Op.EQ, float(value * money.scale))
+        return Fact(condition, amount, kind=kind, spelled=money.spelled(f"${value}"))
     return Fact(condition, Constraint(condition, Op.EQ, value), kind=kind)

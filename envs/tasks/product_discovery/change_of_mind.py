@@ -129,7 +129,7 @@ def _wish(world: World, row: int, name: str, slack: float) -> Constraint | None:
     if value is None or (is_floor is not None and is_floor[row]):
         return None
     return (
-        stated_price_bound(int(value), world.axes.d, slack)
+        stated_price_bound(int(value), world.axes.d, slack, world.shop.catalog.currency)
         if name == "price"
         else natural_constraint(catalog, row, name)
     )

@@ -45,7 +45,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
     about = About(
         id="PD",
         title="Product discovery",
-        version="4",
+        version="5",
         called="my search",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,

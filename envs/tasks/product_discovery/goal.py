@@ -80,16 +80,16 @@ class DiscoveryGoal:
 
 def intent_in(errand: Errand[DiscoveryGoal], world: World, streams: Streams) -> Intent[DiscoveryGoal]:
     """Draw an intent in a world, with a target of the world's split."""
-    turn = turn_of_change(world, errand.about.id)
+    turn, currency = turn_of_change(world, errand.about.id), world.shop.catalog.currency
     draft, redraws = _draw_constraints(world, streams, is_revised=turn is not None)
     kind = world.shop.catalog.category_of(int(draft.fitting[0]))
     stockout, _ = shelf_stockout(world, kind.name, draft.fitting)
-    facts = (*facts_of(draft.constraints), preferences.priority_fact(draft.priority))
+    facts = (*facts_of(draft.constraints, currency), preferences.priority_fact(draft.priority))
     slots = tuple(Slot(0, fact) for fact in facts)
     revision = None
     if turn is not None and draft.revised is not None:
         at, second = draft.revised
-        (fact,) = facts_of([second.constraints[at]])
+        (fact,) = facts_of([second.constraints[at]], currency)
         revision = WishRevision(turn, slots[at], fact, _goal(world, kind.name, second, stockout))
     world.full_cards = True
     return Intent(
@@ -193,7 +193,7 @@ def _drawn(world: World, rng: Generator, forms: Generator, valued: float, altern
         return None
     aisle = world.shop.aisle(catalog.category_of(target).name)
     can_buy = buyable(world, aisle)
-    bound = stated_price_bound(int(catalog.column("price").values[target]), axes.d, slack)
+    bound = stated_price_bound(int(catalog.column("price").values[target]), axes.d, slack, catalog.currency)
     names, priority = _names_and_priority(list(usable_names(catalog, target, rng)), axes.m - 1, valued)
     stated = [natural_constraint(catalog, target, name) for name in names]
     among = all_met(aisle, [bound], can_buy)

@@ -49,7 +49,7 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
     about = About(
         id="RETURN",
         title="Return and exchange",
-        version="3",
+        version="4",
         called="the return",
         tool_names=(
             "order_list",

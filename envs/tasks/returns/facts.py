@@ -112,22 +112,24 @@ def fitting_reasons(category: Category) -> list[str]:
     return [name for name in REASONS if name != _OF_SIZES or category.variant_attribute == "size"]
 
 
-def line_clues(order: Order, line: OrderLine, *, has_other_price: bool) -> dict[str, Clue[Candidate]]:
+def line_clues(
+    order: Order, line: OrderLine, currency: str | None = None, *, has_other_price: bool
+) -> dict[str, Clue[Candidate]]:
     """Return what the customer may remember of an order line, by name.
 
-    ``has_other_price``: the customer also speaks of the price of a replacement.
+    ``currency`` is the catalog's. ``has_other_price``: the customer also speaks of the price of a replacement.
     """
     price_kind = _PRICE if has_other_price else _ANY_PRICE
     price = Fact(
         price_kind.name,
         Constraint("price", Op.EQ, line.price_cents),
         kind=price_kind,
-        spelled=spelled_money(line.price_cents),
+        spelled=spelled_money(line.price_cents, currency),
     )
     return {
         "order_date": Clue(day_fact(_DAY, order.placed), lambda other: other[0].placed == order.placed),
         "order_total": Clue(
-            money_fact(_TOTAL, order.total_cents), lambda other: other[0].total_cents == order.total_cents
+            money_fact(_TOTAL, order.total_cents, currency), lambda other: other[0].total_cents == order.total_cents
         ),
         "price_paid": Clue(price, lambda other: other[1].price_cents == line.price_cents),
         "units_bought": Clue(count_fact(_UNITS, line.quantity), lambda other: other[1].quantity == line.quantity),

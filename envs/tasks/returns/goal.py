@@ -58,14 +58,14 @@ def intent_in(errand: Errand[ReturnGoal], world: World, streams: Streams) -> Int
     (order, line), goal, redraws = _draw_goal(world, streams)
     kind = world.shop.catalog.category_of(line.row)
     subjects = [Subject(kind.singular, kind.plural, kind.name)]
-    clues = line_clues(order, line, has_other_price=goal.replacement is not None)
+    clues = line_clues(order, line, world.shop.catalog.currency, has_other_price=goal.replacement is not None)
     told = _remembered(world, (order, line), clues, streams)
     instead = "no replacement"
     wishes: tuple[Fact, ...] = ()
     if goal.replacement is not None:
         subjects.append(Subject(f"new {kind.singular}", f"new {kind.plural}", kind.name))
         instead = with_article(f"new {kind.singular}")
-        wishes = facts_of(goal.replacement.constraints)
+        wishes = facts_of(goal.replacement.constraints, world.shop.catalog.currency)
     own = (*(clue.fact for clue in told), *wish_facts(goal.reason, goal.method, instead))
     forgotten = [clue.fact.kind for clue in clues.values() if clue not in told]
     return Intent(

@@ -66,7 +66,7 @@ def draw_replacement(shop: Shop, returned: int, m: int, d: int, split: Split, rn
         price = catalog.value(row, "price")
         assert isinstance(price, int | float)
         constraints = (
-            stated_price_bound(int(price), d, float(rng.random())),
+            stated_price_bound(int(price), d, float(rng.random()), catalog.currency),
             *(natural_constraint(catalog, row, name) for name in names),
         )
         if not all(is_satisfied(catalog, constraint, returned) for constraint in constraints):

@@ -51,7 +51,7 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
     about = About(
         id="SUB",
         title="Substitution",
-        version="3",
+        version="4",
         called="the replacement",
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,

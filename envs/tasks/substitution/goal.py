@@ -103,7 +103,7 @@ def intent_in(errand: Errand[SubstitutionGoal], world: World, streams: Streams) 
     stockout, pool = shelf_stockout(world, kind.name, drawn.pool)
     wanted = pool_gains(shop, drawn.original, drawn.wished, pool, axes.d).best_rows(1)[0]
     kept = [Fact("compatibility", each, kind=_KINDS[each.attribute]) for each in drawn.required]
-    wished = [replace(fact, is_wish=True) for fact in facts_of(drawn.wished)]
+    wished = [replace(fact, is_wish=True) for fact in facts_of(drawn.wished, world.shop.catalog.currency)]
     return Intent(
         errand,
         goal=SubstitutionGoal(drawn.original, drawn.required, drawn.wished, pool, wanted),
@@ -223,7 +223,9 @@ def _draft(world: World, rng: Generator) -> _Draft | None:
         return None
     price = int(catalog.column("price").values[original])
     wished = tuple(
-        stated_price_bound(price, axes.d, slack) if name == "price" else natural_constraint(catalog, original, name)
+        stated_price_bound(price, axes.d, slack, catalog.currency)
+        if name == "price"
+        else natural_constraint(catalog, original, name)
         for name in others
     )
     return _Draft(original, tuple(aisle.rows[gone].tolist()), required, wished, aisle.rows[pool])

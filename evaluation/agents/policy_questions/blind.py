@@ -11,7 +11,11 @@ from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, call
 from ecom_rlve.evaluation.agents.idle import DONE
 
-_FIGURE = re.compile(r"\$(?P<money>\d+(?:\.\d\d)?)|(?P<number>\d+(?:\.\d+)?) (?P<unit>[a-z]+)")
+_FIGURE = re.compile(
+    r"(?P<sign>[A-Z]{1,3}\$|[^\w\s.,;:]|[A-Z]{3} )(?P<money>\d[\d,]*(?:\.\d\d)?)"
+    r"|(?P<number>\d+(?:\.\d+)?) (?P<unit>[a-z]+)"
+)
+_UNITS = {"$": "USD"}
 _QUERIES = ("fee", "period", "window", "points", "department", "membership tier", "payment method", "order amount")
 
 
@@ -57,6 +61,9 @@ class BlindReader:
 def figures(text: str) -> list[dict[str, Any]]:
     """Return every figure of a section as the fields of an answer."""
     return [
-        {"value": float(match["money"] or match["number"]), "unit": "USD" if match["money"] else match["unit"]}
+        {
+            "value": float((match["money"] or match["number"]).replace(",", "")),
+            "unit": _UNITS.get(sign, sign) if (sign := (match["sign"] or "").strip()) else match["unit"],
+        }
         for match in _FIGURE.finditer(text)
     ]

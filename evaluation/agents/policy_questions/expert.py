@@ -8,7 +8,14 @@ from typing import Any
 
 from ecom_rlve.client import StepResult
 from ecom_rlve.evaluation.agent import Action, call
-from ecom_rlve.evaluation.agents.policy_questions.reading import Outcome, base_figure, labels, outcomes, subject
+from ecom_rlve.evaluation.agents.policy_questions.reading import (
+    Outcome,
+    base_figure,
+    currency_in,
+    labels,
+    outcomes,
+    subject,
+)
 from ecom_rlve.evaluation.expert.heard import acts_of
 from ecom_rlve.evaluation.expert.inquiry import Inquiry
 from ecom_rlve.evaluation.expert.skill import Skill
@@ -25,6 +32,7 @@ class PolicyExpert:
         self._skill = skill or Skill()
         self._inquiry = Inquiry()
         self._says: dict[str, str] = {}
+        self._currency = "USD"
         """The question: its topic, its form, and the date or the money that it names."""
         self._facts: dict[str, SaidFact] = {}
         """What was said of the customer's case, by slot."""
@@ -39,6 +47,7 @@ class PolicyExpert:
         """Return the next action."""
         observation = result.observation
         self._hear(acts_of(result))
+        self._currency = currency_in(observation.user_message or "") or self._currency
         for shown in observation.tool_results:
             fields = shown.result or {}
             for found in fields.get("results", ()):
@@ -131,7 +140,7 @@ class PolicyExpert:
             last = date.fromisoformat(self._says["date"]) + timedelta(days=int(figure))
             return {"value": last.isoformat(), "unit": "date"}
         if form == "share":
-            return {"value": float(figure * int(self._says["money"]) / 10_000), "unit": "USD"}
+            return {"value": float(figure * int(self._says["money"]) / 10_000), "unit": self._currency}
         return {"value": float(figure), "unit": unit}
 
 

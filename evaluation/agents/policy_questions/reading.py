@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-_AMOUNT = r"(?:\$\d+(?:\.\d\d)?|\d+(?:\.\d+)? (?:days?|weeks?|hours?|percent(?:age points?)?|points?)\b)"
+_MONEY = r"(?:[A-Z]{1,3}\$|[^\w\s.,;:]|[A-Z]{3} )\d[\d,]*(?:\.\d\d)?"
+"""An amount in any currency: $8.35, €1,200, CZK 90."""
+_AMOUNT = rf"(?:{_MONEY}|\d+(?:\.\d+)? (?:days?|weeks?|hours?|percent(?:age points?)?|points?)\b)"
 _ANY_AMOUNT = re.compile(_AMOUNT)
 _EFFECT = re.compile(
     rf"(?P<more>(?:add|plus) (?P<a>{_AMOUNT})|(?P<b>{_AMOUNT}) more)"
@@ -17,7 +19,7 @@ _EFFECT = re.compile(
     re.IGNORECASE,
 )
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z$\d])")
+_SENTENCE = re.compile(r"(?<=\.) (?=[A-Z\d]|[^\w\s])")
 _ENTRY = re.compile(r"; |\.(?: |$)")
 _TITLES = (
     re.compile(r"How the (?P<label>.+) changes the (?P<topic>.+)"),
@@ -29,9 +31,9 @@ _TITLES = (
 )
 _LABELS = re.compile(r"(?:changes with|what else counts is|How) the (.+?)(?:: look|, each| may change)")
 _BANDS = (
-    (re.compile(r"from \$(\d+) to below \$(\d+)"), (0, 1)),
-    (re.compile(r"of \$(\d+) or more"), (0, None)),
-    (re.compile(r"below \$(\d+)"), (None, 0)),
+    (re.compile(rf"from ({_MONEY}) to below ({_MONEY})"), (0, 1)),
+    (re.compile(rf"of ({_MONEY}) or more"), (0, None)),
+    (re.compile(rf"below ({_MONEY})"), (None, 0)),
 )
 
 
@@ -42,7 +44,7 @@ class Outcome:
     value: str
     """As the policy words it; empty for a range of order amounts."""
     band: tuple[int, int | None] | None
-    """Order amounts from the first up to below the second, in dollars."""
+    """Order amounts from the first up to below the second, in units of the currency."""
     amount: Fraction
     """Added (negative: taken off), or put in the base's place."""
     is_replacement: bool
@@ -63,10 +65,21 @@ def base_figure(text: str) -> tuple[Fraction, str]:
     if not stated:
         raise ValueError(f"no figure in {text!r}")
     amount = stated[-1]
-    if amount.startswith("$"):
-        return _number(amount), "USD"
+    if re.fullmatch(_MONEY, amount):
+        return _number(amount), currency_in(amount)
     unit = amount.split(" ", 1)[1]
     return _number(amount), unit if unit == "percent" else f"{unit.removesuffix('s')}s"
+
+
+def currency_in(text: str) -> str:
+    """Return the code, or a sign of its own, of the first amount of money in a text; empty if there is none.
+
+    >>> currency_in("It costs CZK 1,200."), currency_in("$5"), currency_in("20 days")
+    ('CZK', 'USD', '')
+    """
+    amount = re.search(_MONEY, text)
+    sign = re.split(r"\d", amount[0], maxsplit=1)[0].strip() if amount else ""
+    return "USD" if sign == "$" else sign
 
 
 def labels(text: str) -> list[str]:
@@ -95,7 +108,7 @@ def _outcome(where: str, value: str, match: re.Match[str]) -> Outcome:
     for pattern, (least, below) in _BANDS:
         band = pattern.search(where)
         if band:
-            ends = [int(end) for end in band.groups()]
+            ends = [int(_number(end)) for end in band.groups()]
             low = 0 if least is None else ends[least]
             return Outcome("", (low, None if below is None else ends[below]), amount, bool(match["instead"]))
     return Outcome(value, None, amount, bool(match["instead"]))
@@ -112,5 +125,5 @@ def _differing(phrases: Sequence[str]) -> list[str]:
 
 
 def _number(text: str) -> Fraction:
-    match = _NUMBER.search(text)
+    match = _NUMBER.search(text.replace(",", ""))
     return Fraction(match[0]) if match else Fraction(0)

@@ -166,6 +166,9 @@ def _refuse(reply: httpx.Response, content: bytes) -> None:
     said = f"HTTP {reply.status_code} of the model's server: {_shown(content)}"
     if reply.status_code in _MISCONFIGURED:
         raise RunStoppedError(said)
+    if reply.is_redirect:
+        # Followed, it would carry the key to somebody who was not named.
+        raise RunStoppedError(f"{said} It leads to {reply.headers.get('location', 'nowhere')[:200]}; give that address")
     if reply.status_code not in _TRIED_AGAIN and reply.status_code < 500:
         # Such as a conversation that is longer than the model's context.
         raise AgentFaultError("refused", said)

@@ -78,6 +78,36 @@
     }
   });
 
+  // A chosen file is read here. A trace goes to the server to be played again; a report stays in the browser.
+  const MOST_BYTES = 20_000_000;
+  const framed = (text, name, policy) => {
+    const frame = document.createElement("iframe");
+    Object.assign(frame, { className: "report", title: `Report ${name}`, srcdoc: policy + text });
+    frame.setAttribute("sandbox", "allow-scripts");
+    return frame;
+  };
+  const refused = (words) => {
+    const told = document.createElement("p");
+    Object.assign(told, { className: "problem", textContent: words });
+    told.setAttribute("role", "alert");
+    return told;
+  };
+  document.addEventListener("change", async (event) => {
+    const box = event.target;
+    const file = box.dataset?.opens && box.files[0];
+    if (!file) return;
+    const told = document.getElementById(`${box.id}-told`);
+    const name = document.createElement("p");
+    Object.assign(name, { className: "dim", textContent: file.name });
+    told.replaceChildren(name);
+    const text = file.size > MOST_BYTES ? null : await file.text();
+    if (text === null) told.append(refused(`A file of more than ${MOST_BYTES / 1e6} MB is not opened.`));
+    else if (box.dataset.opens === "trace") window.ecomTrace({ text });
+    else if (text.slice(0, 2000).toLowerCase().includes("<html")) told.append(framed(text, file.name, box.dataset.policy));
+    else told.append(refused("This is no report: it is no HTML file."));
+    box.value = ""; // So that the same file, changed, can be chosen again.
+  });
+
   // Enter sends words, Shift and Enter begins a line: as in any chat.
   document.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.target.id !== "say") return;

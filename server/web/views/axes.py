@@ -11,6 +11,8 @@ from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.server.web.views.html import el, together
 from ecom_rlve.server.web.views.naming import AXES as NAMES
 
+_ABOUT = "What the difficulty sets, from easy to hard. Pale: of no use in this environment."
+
 
 def axes(difficulty: int, live: Collection[str]) -> Markup:
     """Return the axes at a difficulty, each with its value and where that lies between difficulty 0 and 20.
@@ -18,7 +20,8 @@ def axes(difficulty: int, live: Collection[str]) -> Markup:
     Axes that are not ``live`` in the environment are pale, and say so.
     """
     shown = [_axis(name, difficulty, is_live=name in live) for name in AXES]
-    return el("ul", together(shown), class_="axes", aria_label=f"The axes at difficulty {difficulty}")
+    listed = el("ul", together(shown), class_="axes", aria_label=f"The axes at difficulty {difficulty}")
+    return el("div", el("p", _ABOUT, class_="dim"), listed)
 
 
 def _axis(name: str, difficulty: int, *, is_live: bool) -> Markup:

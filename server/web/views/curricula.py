@@ -21,7 +21,9 @@ def curricula(runs: Sequence[tuple[str, Sequence[FrontierState]]]) -> Markup:
 
 def _run(name: str, frontiers: Sequence[FrontierState]) -> Markup:
     head = el("h3", "Run ", el("code", name))
-    return el("section", head, together(_bar(each) for each in frontiers), class_="panel")
+    ticks = together(el("span", at) for at in range(0, MAX_DIFFICULTY + 1, MAX_DIFFICULTY // 4))
+    scale = el("div", el("span", "difficulty"), el("span", ticks, class_="scale"), el("span"), class_="frontier dim")
+    return el("section", head, scale, together(_bar(each) for each in frontiers), class_="panel")
 
 
 def _bar(at: FrontierState) -> Markup:
@@ -30,6 +32,7 @@ def _bar(at: FrontierState) -> Markup:
     seeds = f"{at.ready_seeds} seed{'s' if at.ready_seeds != 1 else ''} ready{mean}"
     manner = " ".join(word for word in (at.style, at.format) if word not in ("turn", "strict"))
     name = f"{at.env_id} {manner}".strip()
-    bar = el("div", el("div", style=f"width:{share}%"), class_="bar", aria_hidden="true")
+    # At 0 too there is something to see.
+    bar = el("div", el("div", style=f"width:max(4px, {share}%)"), class_="bar", aria_hidden="true")
     told = el("span", el("b", f"d = {at.level}"), el("span", f" · {at.passes} of 2 passes · {seeds}", class_="dim"))
     return el("div", el("span", name), bar, told, class_="frontier")

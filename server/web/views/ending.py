@@ -8,24 +8,13 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ecom_rlve.models import EpisodeResult, Termination
+from ecom_rlve.models import EpisodeResult
+from ecom_rlve.reward_words import ending, parts, total
 from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.views.comparing import Revealed, differences
 from ecom_rlve.server.web.views.html import el, together
 from ecom_rlve.server.web.views.naming import in_words, shown
 from ecom_rlve.server.web.views.scene import call, transcript
-
-_ENDINGS = {
-    Termination.ANSWERED: "The final answer was submitted.",
-    Termination.FORMAT_FAILURE: "The output broke the format, which ends an episode at once and costs everything.",
-    Termination.TURN_BUDGET: "The turns were spent without a final answer.",
-    Termination.CUSTOMER_LEFT: "The customer lost patience and left.",
-}
-_PARTS = (
-    ("task", "r_task", "how well the job was done"),
-    ("eff", "r_eff", "how few turns it took"),
-    ("hall", "r_hall", "whether every product id had been shown"),
-)
 
 
 def banner(played: Played, revealed: Revealed | None) -> Markup:
@@ -42,8 +31,8 @@ def banner(played: Played, revealed: Revealed | None) -> Markup:
     return el(
         "section",
         el("h2", f"{verdict}: reward ", el("b", f"{result.r_total:+.2f}")),
-        el("ul", together(el("li", sentence) for sentence in (*_in_words(result), *wrong))),
-        _taken_apart(result),
+        el("ul", together(el("li", sentence) for sentence in (ending(result), *_refusals(result), *wrong))),
+        _taken_apart(result, played.opening.max_turns or result.turns),
         _goal(revealed) if revealed is not None else None,
         _downloads(played, revealed) if revealed is not None else None,
         class_=f"ending {'won' if result.is_correct else 'lost'}",
@@ -51,46 +40,23 @@ def banner(played: Played, revealed: Revealed | None) -> Markup:
     )
 
 
-def _in_words(result: EpisodeResult) -> Iterator[str]:
-    yield _ENDINGS.get(result.termination, f"It ended by {in_words(result.termination).lower()}.")
-    if result.reason:
-        yield f"Reason: {result.reason}."
-    if result.termination == Termination.FORMAT_FAILURE:
-        return
-    if result.r_task >= 1:
-        yield "The job was done perfectly."
-    elif result.r_task <= -1:
-        yield "Nothing of the job was done."
-    else:
-        yield f"The job was done in part: {result.r_task:+.2f} on a scale from -1 to +1. Compare with the goal below."
-    yield _efficiency(result)
-    if result.r_hall < 0:
-        yield f"{-result.r_hall:.0%} of the product ids used had not been shown by any result. Such ids earn nothing."
+def _refusals(result: EpisodeResult) -> Iterator[str]:
     for code, times in result.tool_errors.items():
         yield f"A tool refused {times}×: {in_words(code).lower()}."
 
 
-def _efficiency(result: EpisodeResult) -> str:
-    excused = result.turns - result.effective_turns
-    gift = f", {excused} of them caused by the customer and not counted" if excused else ""
-    speed = "" if result.is_correct else " Speed earns nothing where the job is not done."
-    return f"It took {result.turns} turn{'s' if result.turns != 1 else ''}{gift}.{speed}"
-
-
-def _taken_apart(result: EpisodeResult) -> Markup:
-    profile = result.reward_profile
+def _taken_apart(result: EpisodeResult, max_turns: int) -> Markup:
     rows = []
-    for part, name, meaning in _PARTS:
-        weight, value = getattr(profile, part), getattr(result, name)
-        cells = (el("code", name), meaning, f"{value:+.2f}", f"× {weight:g}", f"{weight * value:+.3f}")
-        rows.append(el("tr", together(el("td", cell) for cell in cells)))
-    total = (el("code", "r_total"), "the reward", "", "", el("b", f"{result.r_total:+.3f}"))
-    rows.append(el("tr", together(el("td", cell) for cell in total)))
-    head = together(el("th", name, scope="col") for name in ("part", "meaning", "value", "weight", "adds"))
+    for part in parts(result, max_turns, ()):
+        number = f"{part.value:+.2f}", f"× {part.weight:g}", f"{part.weight * part.value:+.3f}"
+        rows.append(el("tr", together(el("td", cell) for cell in (el("code", part.name), *number, part.why))))
+    head = together(el("th", name, scope="col") for name in ("part", "earned", "weight", "adds", "why"))
     grid = el("table", el("thead", el("tr", head)), el("tbody", together(rows)))
-    failed = result.termination == Termination.FORMAT_FAILURE
-    note = el("p", "After a format failure the total is -1, whatever the parts.", class_="dim") if failed else None
-    return el("div", el("div", grid, class_="scrolls", tabindex="0", role="region", aria_label="Reward"), note)
+    return el(
+        "div",
+        el("div", grid, class_="scrolls", tabindex="0", role="region", aria_label="Reward"),
+        el("p", total(result), class_="dim"),
+    )
 
 
 def _goal(revealed: Revealed) -> Markup:
@@ -109,7 +75,7 @@ def _tree(value: Any, title_of: Callable[[str], str | None], name: str = "") -> 
     """Return nested values as nested lists, ids of products with their titles."""
     if isinstance(value, Mapping):
         items = [
-            el("li", el("span", f"{in_words(key)}: ", class_="dim"), _tree(each, title_of, key))
+            el("li", el("span", f"{in_words(key.removesuffix('_id'))}: ", class_="dim"), _tree(each, title_of, key))
             for key, each in value.items()
             if each not in (None, [], "")
         ]
@@ -117,7 +83,9 @@ def _tree(value: Any, title_of: Callable[[str], str | None], name: str = "") -> 
     if isinstance(value, list | tuple) and _is_constraint(value):
         return el("span", _constraint(value))
     if isinstance(value, list | tuple) and value:
-        return el("ul", together(el("li", _tree(each, title_of, name)) for each in value))
+        # Things are numbered, words are not: a thing's own list begins in the same line.
+        kind = "ol" if any(isinstance(each, Mapping) for each in value) else "ul"
+        return el(kind, together(el("li", _tree(each, title_of, name)) for each in value))
     title = title_of(value) if isinstance(value, str) else None
     if title is not None:
         return el("span", title, " ", el("code", value))

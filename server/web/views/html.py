@@ -8,7 +8,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-_VOID = {"input", "br", "hr", "meta"}
+_VOID = {"input", "br", "hr", "meta", "link"}
 
 
 def el(name: str, /, *children: object, **attributes: Any) -> Markup:

@@ -13,7 +13,7 @@ from ecom_rlve.server.web.views.naming import in_words, shown, tool_name
 from ecom_rlve.server.web.views.offers import Offers, is_id
 
 _HEAD = ("product_id", "title", "brand", "category", "price", "price_from", "rating", "rating_count", "ship_days")
-_AFTER = ("in_stock", "more", "features", "description")
+_AFTER = ("in_stock", "currency", "more", "features", "description")
 _MOST_COLUMNS = 7
 
 
@@ -62,7 +62,7 @@ def table(rows: Sequence[Mapping[str, Any]], offers: Offers, context: Mapping[st
         head.append(el("th", el("span", "Actions", class_="unseen"), scope="col"))
     body = []
     for row, offered in zip(rows, buttons, strict=True):
-        cells = [el("td", _cell(name, row.get(name))) for name in names]
+        cells = [el("td", _cell(name, row.get(name)), class_="wide" if name == "title" else None) for name in names]
         body.append(el("tr", together(cells), el("td", offered) if has_buttons else None))
     grid = el("table", el("thead", el("tr", together(head))), el("tbody", together(body)))
     return el("div", grid, class_="scrolls", tabindex="0", role="region", aria_label=caption)
@@ -97,18 +97,21 @@ def _order(order: Mapping[str, Any], offers: Offers) -> Markup:
     """Return an order of the list with its lines, whose fields are lists of equal length."""
     order_id = {"order_id": order["order_id"]}
     lists = zip(order["line_ids"], order.get("titles", ()), order.get("categories", ()), strict=False)
-    lines = [
-        el(
-            "li",
-            el("span", title, " ", el("span", category, " ", el("code", line), class_="dim")),
-            offers.buttons({"line_id": line}, order_id),
-        )
-        for line, title, category in lists
-    ]
+    lines = [order_line(line, (title, category), offers, order_id) for line, title, category in lists]
     head = el(
-        "p", el("b", order.get("date", "")), f" · {shown(order.get('total'), 'total')} ", el("code", order["order_id"])
+        "p",
+        el("b", order.get("date", "")),
+        f" · {shown(order.get('total'), 'total', order.get('currency'))} ",
+        el("code", order["order_id"]),
     )
     return el("div", head, offers.buttons(order_id), el("ul", together(lines)), class_="order")
+
+
+def order_line(line_id: str, told: tuple[str, str], offers: Offers, order_id: Mapping[str, Any]) -> Markup:
+    """Return one line of an order: its title and one thing more, its id, and what can be done with it."""
+    title, further = told
+    about = el("span", title, " ", el("span", further, " ", el("code", line_id), class_="dim"))
+    return el("li", about, offers.buttons({"line_id": line_id}, order_id))
 
 
 def _cell(name: str, value: Any) -> object:
@@ -125,9 +128,10 @@ def _long(product: Mapping[str, Any]) -> Markup | None:
 
 def _price(product: Mapping[str, Any]) -> Markup | None:
     if product.get("price") is not None:
-        return el("b", shown(product["price"], "price"))
+        return el("b", shown(product["price"], "price", product.get("currency")))
     least = product.get("price_from")
-    return el("span", f"from {shown(least, 'price')}" if least is not None else "price unknown")
+    told = shown(least, "price", product.get("currency"))
+    return el("span", f"from {told}" if least is not None else "price unknown")
 
 
 def _rating(product: Mapping[str, Any]) -> str:

@@ -13,9 +13,11 @@ from ecom_rlve.server.web.played import Move, Played, cart_of, orders_of
 from ecom_rlve.server.web.views.html import el, together
 from ecom_rlve.server.web.views.naming import shown, tool_name
 from ecom_rlve.server.web.views.offers import SUBMIT, Offers
-from ecom_rlve.server.web.views.results import show_result, table
+from ecom_rlve.server.web.views.results import order_line, show_result, table
 
 _ASK = "ask_user"
+_LONGEST_JOB = 600
+"""Characters of the job that are always in view; that of a journey holds those of seven environments."""
 _LONGEST = 4000
 """Most characters that are shown of what an agent writes: a model may write half a megabyte."""
 
@@ -55,10 +57,23 @@ def brief(played: Played) -> Markup:
     """Return what the agent is told of its job."""
     text = played.opening.instructions or ""
     job, _, rest = text.partition("\n")
-    told = el("details", el("summary", "All instructions"), el("pre", rest)) if rest else None
+    head_of_job = _head_of(job)
+    further = text if len(head_of_job) < len(job) else rest
+    told = el("details", el("summary", "All instructions"), el("pre", further)) if further else None
     head = f"{played.metadata.env_id} · difficulty {played.metadata.difficulty} · seed {played.metadata.seed}"
     today = f"Today is {played.opening.today}." if played.opening.today else None
-    return el("div", el("p", head, class_="dim"), el("p", job), el("p", today), told, class_="brief")
+    return el("div", el("p", head, class_="dim"), el("p", head_of_job), el("p", today), told, class_="brief")
+
+
+def _head_of(job: str) -> str:
+    """Return the first sentences of a job, as many as one reads before the conversation, and at least one."""
+    sentences = job.split(". ")
+    kept = sentences[0]
+    for sentence in sentences[1:]:
+        if len(kept) + len(sentence) > _LONGEST_JOB:
+            return f"{kept}."
+        kept = f"{kept}. {sentence}"
+    return kept
 
 
 def transcript(played: Played) -> str:
@@ -159,7 +174,7 @@ def _cart(played: Played, offers: Offers) -> Markup | None:
     body = (
         table([_short_line(line) for line in lines], offers, {}, "Cart") if lines else el("p", "Empty.", class_="dim")
     )
-    summed = el("p", "Together ", el("b", shown(float(total), "total"))) if lines else None
+    summed = el("p", "Together ", el("b", shown(float(total), "total", lines[0].get("currency")))) if lines else None
     return el("section", el("h3", "Cart"), body, summed)
 
 
@@ -169,10 +184,11 @@ def _price(line: Mapping[str, Any]) -> float:
 
 
 def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("product_id", "variant_id", "in_stock", "price_from", "line_id", "title", "quantity", "price")
+    kept = ("product_id", "variant_id", "in_stock", "price_from", "line_id", "title", "quantity", "price", "currency")
     variant = ", ".join(shown(value, name) for name, value in line.items() if name not in kept)
     title = f"{line.get('title', '')}{f' ({variant})' if variant else ''}"
-    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": _price(line)}
+    price = shown(_price(line), "price", line.get("currency"))
+    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": price}
 
 
 def _orders(played: Played, offers: Offers) -> Markup | None:
@@ -185,9 +201,12 @@ def _orders(played: Played, offers: Offers) -> Markup | None:
 
 def _order(order: Mapping[str, Any], offers: Offers, *, is_open: bool) -> Markup:
     order_id = {"order_id": order["order_id"]}
-    lines = [
-        {key: line[key] for key in ("line_id", "title", "price") if key in line} for line in order.get("lines", ())
-    ]
     head = el("summary", f"{order.get('date', '')} · {order.get('status', '')} ", el("code", order["order_id"]))
-    body = table(lines, offers, order_id, f"Order {order['order_id']}") if lines else None
-    return el("details", head, body, open=is_open)
+    lines = [order_line(line["line_id"], _of_line(line), offers, order_id) for line in order.get("lines", ())]
+    return el("details", head, el("ul", together(lines)), class_="order", open=is_open)
+
+
+def _of_line(line: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a line's title, and its price where it is known."""
+    price = line.get("price")
+    return str(line.get("title", "")), "" if price is None else shown(float(price), "price")

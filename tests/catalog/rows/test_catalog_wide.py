@@ -73,6 +73,20 @@ def test_the_first_titles_tell_the_variant_attribute() -> None:
     assert many.decisions().categories == few.decisions().categories
 
 
+def test_catalogs_of_many_leaves_keep_few_titles_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecom_rlve.catalog.rows.catalog_wide.MOST_KEPT", 100)
+    monkeypatch.setattr("ecom_rlve.catalog.rows.catalog_wide.LATER_TITLES", 2)
+    notes = CatalogNotes()
+    for at in range(90):
+        notes.note(read(at, categories=["Women", "Dresses"]))
+    for at in range(90, 300):
+        notes.note(read(at, categories=[f"Shop {at % 20}", "Hats"]))
+    kept = [len(titles) for titles in notes._titles.values()]
+    assert kept[0] == 90
+    assert sum(kept) < 90 + 20 * 2 + 10
+    assert min(kept) >= 1
+
+
 def test_leaves_that_are_spoken_alike_are_one_category() -> None:
     notes = CatalogNotes()
     parents = ("Clothing & Shoes", "Women", "clothing and shoes")

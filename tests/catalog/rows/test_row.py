@@ -94,8 +94,8 @@ def test_what_a_row_leaves_open_is_unknown() -> None:
     [
         ("from 12.99", 1299, True, None, None),
         ("10.99 - 15.99 USD", 1099, True, 1599, "USD"),
-        ("10.99 - 15.99 EUR", None, False, None, "EUR"),
-        ("£5", None, False, None, "GBP"),
+        ("10.99 - 15.99 EUR", 1099, True, 1599, "EUR"),
+        ("£5", 500, False, None, "GBP"),
     ],
 )
 def test_prices_keep_their_kind_and_their_currency(
@@ -108,7 +108,8 @@ def test_prices_keep_their_kind_and_their_currency(
 
 
 def test_a_currency_of_its_own_is_the_price_s() -> None:
-    assert (read(price="5", currency="EUR").price_cents, read(price="5", currency="USD").price_cents) == (None, 500)
+    priced = [read(price="5", currency="EUR"), read(price="5", currency="USD"), read(price="5")]
+    assert [(product.price_cents, product.currency) for product in priced] == [(500, "EUR"), (500, "USD"), (500, None)]
 
 
 def test_an_unreadable_price_has_no_provenance() -> None:
@@ -345,6 +346,33 @@ def test_duplicates_are_dropped_and_counted() -> None:
         "1 dropped: no id",
         "1 dropped: the title and store of an earlier row",
     ]
+
+
+@pytest.mark.parametrize(
+    "differs",
+    [{"details": {"Color": "Red"}, "features": ["Red"]}, {"price": "9.99"}, {"is_shop_s_own": True}],
+)
+def test_what_tells_listings_apart_keeps_them(differs: dict[str, Any]) -> None:
+    rows = [row(parent_asin="1", title="Bracelet"), row(parent_asin="2", title="Bracelet") | differs]
+    assert catalog_of(rows)[1].kept == 2
+
+
+@pytest.mark.parametrize(
+    ("state", "reason"),
+    [
+        ({"status": "draft"}, DropReason.DRAFT),
+        ({"status": "Archived", "published": "true"}, DropReason.ARCHIVED),
+        ({"published": "FALSE"}, DropReason.UNPUBLISHED),
+        ({"published": False}, DropReason.UNPUBLISHED),
+        ({"published": "-1"}, DropReason.DRAFT),
+        ({"archived": True}, DropReason.ARCHIVED),
+        ({"status": "active", "published": "1", "archived": "no"}, None),
+        ({"status": "", "published": None}, None),
+    ],
+)
+def test_what_a_shop_does_not_sell_is_dropped_by_reason(state: dict[str, Any], reason: DropReason | None) -> None:
+    reading = read_row(row() | state)
+    assert reading is reason if reason else not isinstance(reading, DropReason)
 
 
 def test_a_report_that_loses_rows_is_refused() -> None:

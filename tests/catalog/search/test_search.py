@@ -6,12 +6,13 @@ import pytest
 
 from ecom_rlve.catalog.attributes import DISCRETE
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.columns.words import split_words
 from ecom_rlve.catalog.constraints import Constraint, Op, is_satisfied
 from ecom_rlve.catalog.errors import IndexMismatchError
 from ecom_rlve.catalog.product import Category, Product
-from ecom_rlve.catalog.search.folder import SealedFolder
-from ecom_rlve.catalog.search.search import RERANK_DEPTH, Search, SortKey, passing_rows
+from ecom_rlve.catalog.search.folder import Memory, SealedFolder
+from ecom_rlve.catalog.search.fusion import asked_of, fused
+from ecom_rlve.catalog.search.search import DEPTH, Search, SortKey, passing_rows
+from ecom_rlve.catalog.search.stages import build, identity_of
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
@@ -79,14 +80,14 @@ def test_misspelt_descriptions_find_them_too(big_shop: Shop) -> None:
 def test_fewer_results_are_the_first_of_more(search: Search) -> None:
     everything = search.rank("blue cotton throw", None, SIZE)
     assert sorted(everything.tolist()) == list(range(SIZE))
-    for k in (0, 1, 5, RERANK_DEPTH, RERANK_DEPTH + 1, SIZE + 10):
+    for k in (0, 1, 5, DEPTH, DEPTH + 1, SIZE + 10):
         np.testing.assert_array_equal(search.rank("blue cotton throw", None, k), everything[:k])
 
 
 def test_filtering_before_ranking_equals_the_full_ranking_of_a_small_catalog() -> None:
-    search = Search.build(synthetic_catalog(RERANK_DEPTH))
-    rows = np.arange(0, RERANK_DEPTH, 3, dtype=np.int32)
-    expected = [row for row in search.rank("wooden toy", None, RERANK_DEPTH) if row in rows]
+    search = Search.build(synthetic_catalog(DEPTH))
+    rows = np.arange(0, DEPTH, 3, dtype=np.int32)
+    expected = [row for row in search.rank("wooden toy", None, DEPTH) if row in rows]
     assert search.rank("wooden toy", rows, 7).tolist() == expected[:7]
     assert search.rank("wooden toy", rows[::-1], 7).tolist() == expected[:7]
 
@@ -108,21 +109,24 @@ def test_a_query_without_known_words_gives_rows_in_order(search: Search, query: 
 
 @pytest.mark.parametrize("query", ["blue cotton throw", "black steel shelf", "red wool scarf for kids"])
 @pytest.mark.parametrize("first", [None, 0, 20])
-def test_the_nearest_are_ranked_again_by_their_words_and_the_others_stay(
+def test_the_nearest_and_those_with_the_words_are_ranked_by_both_and_the_others_stay(
     search: Search, query: str, first: int | None
 ) -> None:
-    """Among the nearest who shares more words goes first, ties in the order of the vectors."""
-    rows = None if first is None else np.arange(first, SIZE, dtype=np.int32)
-    vector = search.embedder.encode(query)
-    asked = SIZE if rows is None else len(rows)
-    near = search.index.search(vector, asked) if rows is None else search.index.search_subset(vector, rows, asked)
-    head, tail = near[:RERANK_DEPTH].tolist(), near[RERANK_DEPTH:].tolist()
-    shared = dict(zip(head, search.bags.overlap(split_words(query), near[:RERANK_DEPTH]).tolist(), strict=True))
-    again = sorted(head, key=lambda row: -shared[row])
-    assert again != head, "the vectors alone give another order"
-    assert tail
-    assert search.rank(query, rows, asked).tolist() == again + tail
-    assert search.rank(query, rows, 5).tolist() == again[:5]
+    """The definition, computed in another way: every row is scored by its words and by its vector."""
+    rows = np.arange(0 if first is None else first, SIZE, dtype=np.int32)
+    among = None if first is None else rows
+    (asked,) = asked_of(search.bags, search.embedder.encode(query), query)
+    words = search.bags.scores(asked.sought, rows)
+    near = search.index.search_subset(asked.vector, rows, len(rows)).tolist()
+    with_words = [row for _, row in sorted(zip((-words).tolist(), rows.tolist(), strict=True))]
+    head = {*near[:DEPTH], *[row for row in with_words if words[row - rows[0]]][:DEPTH]}
+    joint = dict(zip(rows.tolist(), fused(asked, words, search.index.scores(asked.vector, rows)).tolist(), strict=True))
+    again = sorted(head, key=lambda row: (-joint[row], row))
+    tail = [row for row in near if row not in head]
+    assert again[:20] != near[:20], "the vectors alone give another order"
+    if among is None:
+        assert search.rank(query, among, len(rows)).tolist() == again + tail
+    assert search.rank(query, among, 5).tolist() == again[:5]
 
 
 def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() -> None:
@@ -134,6 +138,47 @@ def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() ->
     found = search.rank("blue handle tea", None, 5).tolist()
     assert found[0] == 2
     assert set(found[1:3]) == {0, 1}
+
+
+def test_several_things_take_turns_and_one_comes_first(big_shop: Shop) -> None:
+    search = big_shop.search
+
+    def kinds(query: str) -> list[str]:
+        return [search.catalog.category_of(int(row)).name for row in search.rank(query, None, 4)]
+
+    assert kinds("a yoga mat and a desk lamp") == ["yoga mats", "desk lamps"] * 2
+    assert set(kinds("a desk lamp for the yoga mat")) == {"desk lamps"}
+
+
+def test_accessories_come_after_the_thing() -> None:
+    kinds = {"watch": "watches", "watch band": "watch bands", "case": "cases"}
+    categories = [Category(many, ("Shop", many), one, many, "color") for one, many in kinds.items()]
+    titles = {
+        "Watch band, leather, for any watch": "watch bands",
+        "Case for a watch with a leather lid": "cases",
+        "Leather watch": "watches",
+        "Steel watch": "watches",
+        "Steel watch band": "watch bands",
+    }
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category=kind) for at, (title, kind) in enumerate(titles.items())],
+        categories,
+    )
+    search = Search.build(catalog)
+    assert set(search.rank("watch", None, 2).tolist()) == {2, 3}
+    assert set(search.rank("watch band", None, 2).tolist()) == {0, 4}
+    assert search.rank("case for my watch", None, 1).tolist() == [1]
+
+
+def test_units_spelled_in_any_way_meet() -> None:
+    titles = ("TV 55 inch", 'TV 65"', "TV 65 W", "Cable usb-c 2 m", "Cable usb 2 m")
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    search = Search.build(catalog)
+    for query in ("65 inch tv", "65-inch", "65in tv"):
+        assert search.rank(query, None, 1).tolist() == [1], query
+    assert search.rank("usbc cable 200cm", None, 1).tolist() == [3]
 
 
 def test_word_order_and_case_change_nothing(search: Search) -> None:
@@ -277,8 +322,9 @@ def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
 
 
 def test_parts_of_different_catalogs_do_not_go_together(search: Search) -> None:
+    parts = build(synthetic_catalog(40), Memory(), identity_of(synthetic_catalog(40)))[0]
     with pytest.raises(IndexMismatchError, match="not for"):
-        Search(synthetic_catalog(40), search.bags, search.embedder, search.index, {})
+        Search(search.catalog, parts)
 
 
 @pytest.mark.parametrize("gone", [(), (5,), (0, 7, 50, 333)])

@@ -201,7 +201,7 @@ def test_a_folder_that_cannot_be_written_is_an_error_with_a_remedy(catalog: Cata
 
 def test_a_worker_that_fails_is_heard(catalog: Catalog, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ecom_rlve.catalog.search.bags._CHUNK", 61)
-    monkeypatch.setattr("ecom_rlve.catalog.search.bags.split_words", lambda _: os._exit(7))
+    monkeypatch.setattr("ecom_rlve.catalog.search.bags.split_words", lambda *_: os._exit(7))
     with pytest.raises(CatalogError, match="exit code 7"):
         Search.write(catalog, tmp_path, workers=2)
 

@@ -57,7 +57,6 @@ def test_a_lower_bound_and_a_range_are_marked(raw: object, cents: int, high: int
         high,
     )
     assert price.is_floor
-    assert price.in_dollars == price
 
 
 @pytest.mark.parametrize(
@@ -74,7 +73,7 @@ def test_a_lower_bound_and_a_range_are_marked(raw: object, cents: int, high: int
         ("$5", None, Price(PriceKind.EXACT, 500)),
         ("5 €", "USD", Price()),
         ("5 EUR 6 USD", None, Price()),
-        ("12,99 EUR", None, Price(currency="EUR")),
+        ("12,99 EUR", None, Price(PriceKind.EXACT, 1299, None, "EUR")),
         ("5", "dollars", Price(PriceKind.EXACT, 500)),
         ("5", 3, Price(PriceKind.EXACT, 500)),
         ("5 pcs", None, Price()),
@@ -84,14 +83,51 @@ def test_a_lower_bound_and_a_range_are_marked(raw: object, cents: int, high: int
 )
 def test_a_currency_is_kept_and_never_converted(raw: object, beside: object, price: Price) -> None:
     assert parse_price(raw, beside) == price
-    if price.currency not in (None, "USD"):
-        assert price.in_dollars == Price(currency=price.currency)
+
+
+@pytest.mark.parametrize(
+    ("raw", "cents", "currency"),
+    [
+        ("1.234,56 €", 123456, "EUR"),
+        ("12,99 €", 1299, "EUR"),
+        ("12,99&nbsp;&euro;", 1299, "EUR"),
+        ("1 299,00 Kč", 129900, "CZK"),
+        ("1\u202f299,00\u00a0€", 129900, "EUR"),
+        ("1'299.00 CHF", 129900, "CHF"),
+        ("CHF 12.–", 1200, "CHF"),
+        ("US $12.99", 1299, "USD"),
+        ("Rs. 499", 49900, "INR"),
+        ("Rs.1,29,900.00", 12990000, "INR"),
+        ("A$20", 2000, "AUD"),
+        ("kr 129", 12900, None),
+        ("129 kr", 12900, None),
+        ("129:-", 12900, "SEK"),
+        ("12.99 usd per unit", 1299, "USD"),
+        ("12.99€/piece", 1299, "EUR"),
+        ("₫1,250,000", 125000000, "VND"),
+        ("1.250.000 ₫", 125000000, "VND"),
+        ("12.999 ₫", 1299900, "VND"),
+        ("¥12,800", 1280000, None),
+        ("R$ 1.299,90", 129990, "BRL"),
+        ("49,00 zł", 4900, "PLN"),
+        ("RM12.90", 1290, "MYR"),
+        ("1.299,00", 129900, None),
+    ],
+)
+def test_the_notations_of_many_countries_are_read(raw: str, cents: int, currency: str | None) -> None:
+    assert parse_price(raw) == Price(PriceKind.EXACT, cents, None, currency)
+
+
+def test_a_lower_bound_is_known_in_other_languages() -> None:
+    assert parse_price("ab 12,99 €") == Price(PriceKind.AT_LEAST, 1299, None, "EUR")
+    assert parse_price("à partir de 12,99 €") == Price(PriceKind.AT_LEAST, 1299, None, "EUR")
 
 
 @pytest.mark.parametrize(
     "raw",
     [
-        None, "", " ", "None", "—", "-", "nan", "free", "1.299,00", "12.345", 12.345, "10.99 15.99", "1,2",
+        None, "", " ", "None", "—", "-", "nan", "free", "Free", "$5 off", "5 % off",
+        "12.999", "12.345", 12.345, "0,999", "12.99 / 100 ml", "10.99 15.99", "1,2",
         0, 0.0, -3, -0.01, "0", "0.00", "-3", "from 0", "0 - 5", float("nan"), float("inf"), 1e300, True, [], {},
         "9" * 400,
     ],
@@ -106,6 +142,18 @@ def test_every_amount_of_cents_survives_text_and_number(cents: int) -> None:
     assert parse_price(f"{amount:.2f}") == parse_price(f"${amount:,.2f}") == Price(PriceKind.EXACT, cents)
     assert parse_price(float(amount)) == Price(PriceKind.EXACT, cents)
     assert parse_price(f"from {amount:.2f}") == Price(PriceKind.AT_LEAST, cents)
+
+
+@given(
+    st.integers(1, 10**11),
+    st.sampled_from([(",", "."), (".", ","), (" ", ","), ("\u202f", ","), ("'", "."), ("", "."), ("", ",")]),
+    st.sampled_from(["{} €", "€{}", "EUR {}", "{} eur", "{}"]),
+)
+def test_every_amount_survives_every_notation(cents: int, separators: tuple[str, str], sign: str) -> None:
+    groups, decimals = separators
+    written = f"{cents // 100:,}".replace(",", groups) + decimals + f"{cents % 100:02d}"
+    expected = "EUR" if sign != "{}" else None
+    assert parse_price(sign.format(written)) == Price(PriceKind.EXACT, cents, None, expected)
 
 
 @given(st.one_of(st.text(), st.floats(), st.integers(), st.none(), st.from_regex(r"[$0-9., –-]{1,30}")))

@@ -112,7 +112,10 @@ _GOOD = (_ROW + "\n").encode()
         (_GOOD + b"[1, 2]\n", "line 2: a JSON list, not an object"),
         (_GOOD + b"null\n", "line 2: a JSON null, not an object"),
         (_GOOD + b"3\n", "line 2: a JSON number, not an object"),
-        (_GOOD + b'{"title": "\xff"}\n', "line 2: byte 12 is not UTF-8 .* convert the file"),
+        (
+            "{}\n{}\n".format(_ROW, '{"title": "é"}').encode() + b'{"title": "\xff"}\n',
+            "line 3: .* no UTF-8, .* convert",
+        ),
         (b"", "holds no rows"),
         (b"\n \n", "holds no rows"),
     ],
@@ -121,7 +124,7 @@ def test_a_broken_file_is_refused_by_name_and_line(tmp_path: Path, content: byte
     path = tmp_path / "broken.jsonl"
     path.write_bytes(content)
     with pytest.raises(SourceError, match=f"(?s)broken.jsonl.*{message}"):
-        open_catalog(str(path))
+        open_catalog(str(path), max_bad=0)
 
 
 def _cut(packed: bytes) -> bytes:
@@ -132,25 +135,20 @@ def _flip(packed: bytes) -> bytes:
     return packed[:-8] + bytes(8)
 
 
-def _plain(_: bytes) -> bytes:
-    return _GOOD
-
-
-@pytest.mark.parametrize("damage", [_cut, _flip, _plain])
+@pytest.mark.parametrize("damage", [_cut, _flip])
 def test_a_damaged_gzip_file_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
     path = tmp_path / "broken.jsonl.gz"
     path.write_bytes(damage(gzip.compress(_GOOD * 50)))
-    with pytest.raises(
-        SourceError, match=r"broken.jsonl.gz, line \d+: the gzip data is broken .* fetch the file again"
-    ):
+    with pytest.raises(SourceError, match=r"broken.jsonl.gz.*: the packed data is broken .* fetch the file again"):
         open_catalog(str(path))
 
 
 def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.jsonl").mkdir()
-    for name in ("missing.jsonl", "folder.jsonl"):
-        with pytest.raises(SourceError, match=f"{name}: cannot be read .* check the path"):
-            open_catalog(str(tmp_path / name))
+    with pytest.raises(SourceError, match=r"missing\.jsonl: cannot be read .* check the path"):
+        open_catalog(str(tmp_path / "missing.jsonl"))
+    with pytest.raises(SourceError, match=r"folder\.jsonl: a folder without \.parquet files"):
+        open_catalog(str(tmp_path / "folder.jsonl"))
 
 
 def test_relative_paths_are_taken_as_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,11 +157,9 @@ def test_relative_paths_are_taken_as_given(tmp_path: Path, monkeypatch: pytest.M
     assert open_catalog("here.jsonl")[0].size == 1
 
 
-@pytest.mark.parametrize(
-    "source", ["", "hf:", "hf:a:b:c", "a.pdf", "synthetic:", "synthetic:x", "synthetic:10:-1", "x.json"]
-)
+@pytest.mark.parametrize("source", ["", "hf:", "hf:a:b:c", "a.pdf", "synthetic:", "synthetic:x", "synthetic:10:-1"])
 def test_an_unknown_source_is_told_what_is_accepted(source: str) -> None:
-    with pytest.raises(SourceError, match=r"accepted are .*synthetic:SIZE:SEED, .*path that ends in \.jsonl"):
+    with pytest.raises(SourceError, match=r"accepted are .*synthetic:SIZE:SEED, .*path of a file: .*\.jsonl"):
         open_catalog(source)
 
 
@@ -202,14 +198,15 @@ def test_a_file_of_one_endless_line_takes_little_memory(tmp_path: Path) -> None:
     assert peak < 4 * MAX_LINE_BYTES
 
 
-def test_rows_start_anywhere_and_skipped_ones_are_not_parsed(tmp_path: Path) -> None:
+def test_rows_start_anywhere_and_a_broken_one_is_a_row(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"\n" + _GOOD + b" \nno json\n" + _GOOD.replace(b"B01", b"B02"))
     source = row_source(str(path))
     assert [row["parent_asin"] for row in source.rows(2)] == ["B02"]
     assert list(source.rows(3)) == list(source.rows(99)) == []
-    with pytest.raises(SourceError, match="line 4: not JSON"):
-        list(source.rows(1))
+    (broken, whole) = source.rows(1)
+    assert "a.jsonl, line 4: not JSON" in str(broken["unreadable"])
+    assert whole["parent_asin"] == "B02"
 
 
 def test_the_identity_changes_with_the_file(tmp_path: Path) -> None:
@@ -230,9 +227,6 @@ def test_the_identity_changes_with_the_file(tmp_path: Path) -> None:
         ("huggingface:owner/name", "did you mean hf:owner/name?"),
         ("owner/name", "did you mean a data set of the hub, hf:owner/name?"),
         ("shop.jsnl", "did you mean .jsonl?"),
-        ("shop.json", "did you mean .jsonl, one JSON object per line?"),
-        ("shop.ndjson", "did you mean .jsonl: rename the file?"),
-        ("shop.csv.gz", "did you mean a plain file: decompress it?"),
         ("shop.parq", "did you mean .parquet?"),
     ],
 )

@@ -184,6 +184,7 @@ def test_every_slot_asked_for_by_name_is_told_in_the_text(shop: Shop, d: int) ->
     assert asked > 50
 
 
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("d", range(21))
 def test_all_that_was_left_out_can_be_had_within_the_turns_there_are(shop: Shop, d: int) -> None:
     for seed in range(12):

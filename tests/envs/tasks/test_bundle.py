@@ -121,6 +121,7 @@ def test_the_budget_leaves_the_documented_slack() -> None:
             assert abs(cover * math.exp(-d / 6) - slack) <= 1 + cover / 10**6
 
 
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("d", range(13))
 def test_words_determine_exactly_what_is_acceptable(store: Shop, d: int) -> None:
     kinds_by_name = {category.singular: category.name for category in store.catalog.categories}
@@ -525,6 +526,7 @@ def test_what_sold_out_is_no_answer_and_the_budget_still_suffices(store: Shop, d
 
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("d", range(21))
 def test_who_knows_the_goal_scores_exactly_one(store: Shop, d: int, style: Style) -> None:
     for seed in range(10):

@@ -238,6 +238,7 @@ def test_a_catalog_too_small_for_a_split_raises_a_typed_error_or_serves(shop: Sh
 
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("d", range(21))
 def test_who_knows_the_goal_scores_exactly_one_within_the_budgets(big_shop: Shop, style: Style, d: int) -> None:
     for seed in range(20):

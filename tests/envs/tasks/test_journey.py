@@ -588,7 +588,7 @@ def test_errands_are_about_different_kinds(store: Shop) -> None:
 
 
 @pytest.mark.parametrize("p_oos", [0.2, 0.5])
-@pytest.mark.parametrize("d", [4, 12])
+@pytest.mark.parametrize("d", [4, pytest.param(12, marks=pytest.mark.slow)])
 def test_one_errands_stock_out_empties_no_kind_of_another(store: Shop, d: int, p_oos: float) -> None:
     """However much of the others' kinds was shown, variants and all, before anything of its own."""
     fired = 0

@@ -310,6 +310,7 @@ def test_axes_move_only_their_own_thing(store: Shop) -> None:
 
 
 @pytest.mark.parametrize("style", ["turn", "tool"])
+@pytest.mark.every_difficulty
 @pytest.mark.parametrize("d", range(21))
 def test_who_knows_the_goal_scores_exactly_one(store: Shop, style: Style, d: int) -> None:
     if d > RETURN.max_difficulty(store):

@@ -53,6 +53,7 @@ ANSWERS: dict[str, Callable[[], Response]] = {
     "cut": lambda: said(content("I was about to"), finish="length"),
     "too_long": lambda: JSONResponse({"error": "context length exceeded"}, 400),
     "no_key": lambda: JSONResponse({"error": "who are you?"}, 401),
+    "moved": lambda: Response(status_code=307, headers={"Location": "http://elsewhere.example/v1"}),
     "down": lambda: Response("overloaded", 503),
     "counts_nothing": lambda: said({"role": "assistant", "tool_calls": [SUBMIT]}, usage=None),
 }
@@ -250,6 +251,9 @@ def test_a_run_that_only_fails_stops(tmp_path: Path, live_url: str, evaluated: E
 def test_a_person_has_to_mend_a_key(tmp_path: Path, live_url: str, model_url: str, evaluated: Evaluate) -> None:
     with pytest.raises(RunStoppedError, match="HTTP 401 of the model's server"):
         evaluated(tmp_path, live_url, agent="openai:no_key", style="tool", model=model_url)
+    # Followed, a redirect would carry the key to somebody who was not named.
+    with pytest.raises(RunStoppedError, match=r"elsewhere\.example/v1; give that address"):
+        evaluated(tmp_path / "a", live_url, agent="openai:moved", style="tool", model=model_url)
     with pytest.raises(JudgingError, match="--model-url"):
         evaluated(tmp_path / "b", live_url, agent="openai:any", style="tool", model="nowhere")
     assert lines(tmp_path) == []

@@ -12,7 +12,7 @@ import pytest
 
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreError, StoreUnavailableError
-from ecom_rlve.server.store.schema import VERSION
+from ecom_rlve.server.store.schema import APPLICATION_ID, TABLES, UPGRADES, VERSION
 
 
 @pytest.fixture
@@ -180,3 +180,50 @@ def test_the_log_is_moved_into_the_file(database: Database, path: Path) -> None:
     database.checkpoint()
     assert path.stat().st_size > before
     assert len(names(database)) == 1000
+
+
+def of_version_1(path: Path) -> None:
+    """Leave a file as the first version made it, with a run in it."""
+    path.parent.mkdir(parents=True)
+    with sqlite3.connect(path) as file:
+        for statement in TABLES[: len(TABLES) - len(UPGRADES[1])]:
+            file.execute(statement)
+        file.execute("INSERT INTO runs (name, settings, pins, key) VALUES ('old', '', '', x'')")
+        file.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        file.execute("PRAGMA user_version = 1")
+    file.close()
+
+
+def test_a_file_of_an_older_version_gets_what_it_lacks_and_keeps_what_it_has(path: Path) -> None:
+    of_version_1(path)
+    database = Database(path)
+    assert names(database) == ["old"]
+    assert database.row("SELECT count(*) FROM played") == (0,)
+    assert database.row("PRAGMA user_version") == (VERSION,)
+    database.close()
+
+
+def test_those_that_share_a_file_keep_out_those_that_do_not(path: Path) -> None:
+    told: list[bool] = []
+    first = Database(path, is_shared=True, prepare=lambda _, is_first: told.append(is_first))
+    second = Database(path, is_shared=True, prepare=lambda _, is_first: told.append(is_first))
+    assert told == [True, False]
+    with pytest.raises(StoreError, match="another server uses the store"):
+        Database(path)
+    first.close()
+    with pytest.raises(StoreError, match="another server uses the store"):
+        Database(path)
+    second.close()
+    alone = Database(path)
+    with pytest.raises(StoreError, match="another server uses the store"):
+        Database(path, is_shared=True)
+    alone.close()
+
+
+def test_who_cannot_prepare_a_file_leaves_it_to_others(path: Path) -> None:
+    def refuse(_database: Database, _is_first: bool) -> None:
+        raise StoreError("no")
+
+    with pytest.raises(StoreError, match="no"):
+        Database(path, is_shared=True, prepare=refuse)
+    Database(path).close()

@@ -19,7 +19,7 @@ class Part:
 
 
 _ENDED = {
-    Termination.ANSWERED: "You submitted an answer.",
+    Termination.ANSWERED: "A final answer was submitted.",
     Termination.FORMAT_FAILURE: "The action broke the format, which ends an episode at once.",
     Termination.TURN_BUDGET: "The turns were used up before a final answer.",
     Termination.CUSTOMER_LEFT: "The customer left: three times in a row they had to answer what helped nobody.",
@@ -77,6 +77,6 @@ def _efficiency(result: EpisodeResult, max_turns: int) -> str:
 
 def _unseen(result: EpisodeResult, never_shown: Sequence[str]) -> str:
     if result.r_hall == 0:
-        return "You handed in no product id that had not been shown to you."
+        return "Every product id that was handed in had been shown."
     named = f": {', '.join(never_shown)}" if never_shown else ""
-    return f"{-result.r_hall:.0%} of the product ids that you handed in were never shown to you{named}."
+    return f"{-result.r_hall:.0%} of the product ids that were handed in had never been shown{named}."

@@ -1,9 +1,10 @@
-"""Episodes that somebody else plays: a built-in agent, through the service, or whoever recorded a trace."""
+"""Episodes that are whole before one watches them: a built-in agent's, through the service, and recorded ones."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from ecom_rlve.client import StepResult
@@ -13,12 +14,22 @@ from ecom_rlve.envs.language.said import with_acts
 from ecom_rlve.evaluation.agent import Action, Agent
 from ecom_rlve.evaluation.agents import policies_of
 from ecom_rlve.models import EnvironmentInfo
-from ecom_rlve.server.sessions import Record
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.played import Played
 from ecom_rlve.server.web.views.comparing import Revealed
 
 ORACLE = "oracle"
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """An episode that a visitor watches."""
+
+    played: Played
+    revealed: Revealed | None
+    is_whole: bool = True
+    """Whether no more steps come; not while a model still plays."""
 
 
 class _Knowing:
@@ -56,7 +67,7 @@ async def watched(
             await games.step(record.episode_id, action)
         return Played.of_episode(record.episode), await games.reveal(record)
     finally:
-        games.drop(record.episode_id)
+        await games.drop(record.episode_id)
 
 
 def _told(record: Record) -> StepResult:

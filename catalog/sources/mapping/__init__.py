@@ -1,0 +1,1 @@
+"""Any other rows: a mapping says which column holds which field of a product."""

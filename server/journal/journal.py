@@ -1,0 +1,254 @@
+"""The journal of one worker: writes what episodes do before anybody is told, and reads what other workers wrote.
+
+An episode is a function of its spec, its actions and what was said, so its actions in order *are* the episode. The
+number of an action is unique in its episode: of two workers that play the same episode at once, the slower one finds
+its number taken (:class:`OvertakenError`), plays what the other has written, and goes on from there. So no action is
+lost or applied twice, whoever plays.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import partial
+
+from ecom_rlve.envs.curriculum.ledger import Outcome
+from ecom_rlve.server.admission.errors import AccountFullError
+from ecom_rlve.server.encoding import metadata_in_run
+from ecom_rlve.server.episodes.record import Record
+from ecom_rlve.server.errors import CapacityError, EpisodeExistsError
+from ecom_rlve.server.journal.entries import Line, Stored
+from ecom_rlve.server.journal.errors import BegunBeforeError, OvertakenError
+from ecom_rlve.server.journal.opening import Opened
+from ecom_rlve.server.journal.rows import JournalRows
+from ecom_rlve.server.journal.upkeep import Limits, Survey, expire, give_up, look_around, retain
+from ecom_rlve.server.journal.writer import Writer
+from ecom_rlve.server.runs.runs import Assignment, Begun, Entry, Runs
+from ecom_rlve.server.store.database import Database
+from ecom_rlve.server.store.errors import StoreUnavailableError
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How an episode has ended."""
+
+    entry: Entry | None
+    """What a curriculum waits for; None if none does."""
+    outcome: Outcome | None
+
+
+_GATHERS_S = 0.004
+"""Seconds for which steps are gathered where a transaction goes to another machine and back twice."""
+
+
+class Journal:
+    """Belongs to one event loop."""
+
+    def __init__(
+        self,
+        opened: Opened,
+        runs: Callable[[Database], Runs],
+        now: Callable[[], float],
+        limits: Limits,
+        *,
+        is_shared: bool,
+    ) -> None:
+        """Write to an open store; ``runs`` returns the runs over a connection, ``now`` is a monotonic clock."""
+        self._now = now
+        self._limits = limits
+        self._database = Database.beside(opened.database)
+        self._rows = JournalRows(self._database, opened.stamp, opened.worker)
+        self._runs = runs(self._database)
+        self._reading = JournalRows(opened.database, opened.stamp, opened.worker)
+        self._beside = opened.database
+        self._own_runs = runs(opened.database)
+        self._writer = Writer(self._database, _GATHERS_S if self._database.is_replica else 0.0)
+        self._always_shared = is_shared
+        self.is_shared = is_shared
+        """Others may play the same episodes now."""
+
+    def is_asked_first(self, record: Record) -> bool:
+        """Whether to look, before a step, what others have played: it is cheap, or this copy says that all is over.
+
+        Else the step is taken at once. If somebody was faster, its number is taken, and it is taken again.
+        """
+        return self.is_shared and (record.episode.done or not self._database.is_replica)
+
+    @property
+    def waiting(self) -> int:
+        """Things that are handed over and not yet written."""
+        return self._writer.waiting
+
+    async def begin(
+        self, new: Stored, assignment: Assignment, replaced: int | None, *, is_on_socket: bool, most: int | None
+    ) -> tuple[int, str, Begun]:
+        """Write down an episode that begins, and give up the one with the row ``replaced``, at once or not at all.
+
+        Return its row, its metadata in its run, and how it stands there. ``most`` is how many live episodes its account
+        may have.
+
+        Raises:
+            BegunBeforeError: the same reset has begun it before.
+            EpisodeExistsError: a live episode has its id.
+            CapacityError, AccountFullError: the workers together have no place left.
+            UnknownRunError, GroupTakenError: see :meth:`Runs.begin`.
+            StoreUnavailableError: it cannot be written.
+        """
+        begin = partial(self._begin, new, assignment, replaced, is_on_socket, most)
+        return await self._writer.run(begin)
+
+    async def append(self, row: int, line: Line, ending: Ending | None) -> None:
+        """Write an episode's next action down; ``ending`` where it is the last.
+
+        Raises:
+            OvertakenError: another worker has written one of its number, or the episode does not live any more.
+            StoreUnavailableError: it cannot be written.
+        """
+        if ending is None:
+            is_written = await self._writer.run(partial(self._append, row, line), is_single=True)
+        else:
+            is_written = await self._writer.run(partial(self._append_last, row, line, ending))
+        if not is_written:
+            raise OvertakenError
+
+    async def own(self, row: int, *, is_on_socket: bool) -> None:
+        """Note that an episode lives on a socket of this worker, or on none; raises ``StoreUnavailableError``."""
+        await self._writer.run(partial(self._rows.own, row, is_on_socket=is_on_socket), is_single=True)
+
+    async def connect(self, sockets: int) -> None:
+        """Note how many places sockets take here.
+
+        Raises:
+            CapacityError: the workers together have fewer places.
+            StoreUnavailableError: it cannot be written.
+        """
+        await self._writer.run(partial(self._connect, sockets))
+
+    def leave(self, row: int) -> None:
+        """Give an episode up, or forget an ended one, at once; raises ``StoreUnavailableError``."""
+        with self._beside.transaction():
+            give_up(self._reading, self._own_runs, row)
+
+    def damage(self, stored: Stored, entry: Entry | None) -> None:
+        """Note that an episode cannot be played again, through no fault of the policy."""
+        with self._beside.transaction():
+            if entry is not None:
+                self._own_runs.end(entry, None)
+            self._reading.damage(stored.row, time.time())
+
+    def is_elsewhere(self, row: int) -> bool:
+        """Tell whether an episode lives on a socket of another worker."""
+        return self.is_shared and self._reading.is_elsewhere(row)
+
+    def find(self, episode_id: str) -> Stored | None:
+        """Return the episode of this id."""
+        return self._reading.find(episode_id)
+
+    def with_reset_id(self, reset_id: str) -> Stored | None:
+        """Return the episode that a reset with this request id made."""
+        return self._reading.with_reset_id(reset_id)
+
+    def head(self, row: int) -> int | None:
+        """Return how many actions an episode has taken; None where it is not there any more."""
+        return self._reading.head(row)
+
+    def lines(self, row: int, after: int = 0) -> list[Line]:
+        """Return an episode's actions after the first ``after`` ones."""
+        return self._reading.lines(row, after)
+
+    def live_of(self, run: str) -> list[Stored]:
+        """Return a run's live episodes, oldest first."""
+        return self._reading.live_of(run)
+
+    def leave_all_of(self, run: str) -> int:
+        """Give all live episodes of a run up at once; return how many. Raises ``StoreUnavailableError``."""
+        with self._beside.transaction():
+            found = self._reading.live_of(run)
+            for each in found:
+                give_up(self._reading, self._own_runs, each.row)
+        return len(found)
+
+    def places(self) -> list[int]:
+        """Return the rows of the live episodes that no living socket holds."""
+        return self._reading.on_no_socket()
+
+    async def tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
+        """Tell the other workers that this one lives; expire, remove what is too old, look around.
+
+        ``used`` says when episodes were last used here, by row, ``beats`` which clients have sent heartbeats here, and
+        ``sockets`` how many places sockets take here.
+
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        survey = await self._writer.run(partial(self._tend, used, beats, sockets))
+        while await self._writer.run(partial(retain, self._rows, self._limits, time.time())):
+            pass
+        self.is_shared = self._always_shared or survey.workers > 0
+        return survey
+
+    def close(self) -> None:
+        """Write what was handed over, tell the others that this worker stops, and let go."""
+        self._writer.close()
+        # Without a word from it they notice later.
+        with suppress(StoreUnavailableError):
+            self._rows.leave()
+        self._database.close()
+
+    def _begin(
+        self, new: Stored, assignment: Assignment, replaced: int | None, is_on_socket: bool, most: int | None
+    ) -> tuple[int, str, Begun]:
+        rows = self._rows
+        if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
+            raise BegunBeforeError
+        namesake = rows.find(new.episode_id)
+        if namesake is not None:
+            if namesake.is_live and (replaced is None or replaced != namesake.row):
+                raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
+            if not namesake.is_live:
+                rows.remove(namesake.row)
+        if replaced is not None:
+            give_up(rows, self._runs, replaced)
+        if most is not None and new.account is not None and rows.held(new.account) >= most:
+            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
+        if not is_on_socket and self.is_shared:
+            self._require_place(1 + rows.others()[1] + self._sockets)
+        begun = self._runs.begin(assignment, new.episode_id, discloses_acts=new.options.discloses)
+        metadata = metadata_in_run(new.metadata, new.run, assignment.group_id, begun)
+        run_row = None if begun.entry is None else begun.entry.run
+        stored = replace(new, metadata=metadata, run_row=run_row)
+        return rows.add(stored, is_on_socket=is_on_socket, now=self._now()), metadata, begun
+
+    _sockets = 0
+
+    def _append(self, row: int, line: Line) -> bool:
+        return self._rows.append(row, line, self._now())
+
+    def _append_last(self, row: int, line: Line, ending: Ending) -> bool:
+        if not self._rows.append(row, line, self._now()):
+            return False
+        self._rows.end(row, time.time())
+        if ending.entry is not None:
+            self._runs.end(ending.entry, ending.outcome)
+        return True
+
+    def _connect(self, sockets: int) -> None:
+        self._require_place(sockets + self._rows.others()[1])
+        self._rows.seen(self._now(), sockets)
+        self._sockets = sockets
+
+    def _require_place(self, more: int) -> None:
+        taken = more + len(self._rows.on_no_socket())
+        if taken > self._limits.places:
+            raise CapacityError(taken - 1, self._limits.places)
+
+    def _tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
+        now = self._now()
+        self._sockets = sockets
+        self._rows.seen(now, sockets)
+        self._rows.touch(used)
+        self._rows.keep(beats, now)
+        expired = expire(self._rows, self._runs, now, self._limits)
+        return look_around(self._rows, expired)

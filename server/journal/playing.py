@@ -1,0 +1,246 @@
+"""Episodes in memory and in the journal: the one is the other, played again."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from weakref import WeakValueDictionary
+
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.run_models import Pins
+from ecom_rlve.server.admission import tokens
+from ecom_rlve.server.admission.leases import Leases
+from ecom_rlve.server.encoding import digest_of_text
+from ecom_rlve.server.episodes.record import Connection, Record, StoredAnswer
+from ecom_rlve.server.errors import UnknownEpisodeError
+from ecom_rlve.server.execution import Execution
+from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of
+from ecom_rlve.server.journal.errors import DamagedEpisodeError
+from ecom_rlve.server.journal.journal import Ending, Journal
+from ecom_rlve.server.journal.replaying import begun, play
+from ecom_rlve.server.metrics import Tally
+from ecom_rlve.server.runs.pins import difference, read_pins
+from ecom_rlve.server.runs.runs import Assignment, Begun, outcome_of
+from ecom_rlve.server.sessions import UNKNOWN, Sessions
+
+_logger = logging.getLogger(__name__)
+_LOST = "the journal of this episode cannot be played again; reset another"
+
+
+class Playing:
+    """The episodes of one worker, over its journal."""
+
+    def __init__(
+        self,
+        journal: Journal,
+        sessions: Sessions,
+        leases: Leases,
+        shop: Shop,
+        pins: Pins,
+        execution: Execution,
+        encoded: Callable[[Record], str],
+        tally: Callable[[str, str], Tally],
+    ) -> None:
+        """``pins`` say what is served, ``execution`` where work runs. ``encoded`` returns the answer to an episode's
+        latest step, ``tally`` the figures of environment and run.
+        """
+        self.journal = journal
+        self._sessions = sessions
+        self._leases = leases
+        self._shop = shop
+        self._pins = pins
+        self._execution = execution
+        self._loading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._encoded = encoded
+        self._tended_at = sessions.now()
+        self._tally = tally
+
+    def stored(self, episode_id: str) -> Stored:
+        """Return an episode as the journal holds it.
+
+        Raises:
+            UnknownEpisodeError: it does not, or it cannot be played here.
+        """
+        stored = self.journal.find(episode_id)
+        if stored is None:
+            raise UnknownEpisodeError(UNKNOWN)
+        if stored.state == "damaged":
+            raise UnknownEpisodeError(_LOST)
+        if (differs := difference(read_pins(stored.stamp), self._pins)) is not None:
+            raise UnknownEpisodeError(f"this episode was played on something else: {differs}")
+        return stored
+
+    async def found(self, episode_id: str) -> Record:
+        """Return an episode, from memory or played again.
+
+        Raises:
+            UnknownEpisodeError: there is none (any more), or it cannot be played again.
+        """
+        async with self._loading.setdefault(episode_id, asyncio.Lock()):
+            record = self._sessions.find(episode_id)
+            if record is None:
+                record = await self._rebuilt(self.stored(episode_id))
+                self._sessions.take_up(record)
+            return record
+
+    def require(self, record: Record) -> int:
+        """Return how many actions the journal has of an episode.
+
+        Raises:
+            UnknownEpisodeError: the episode is not there any more.
+        """
+        head = None if record.row is None else self.journal.head(record.row)
+        if head is None:
+            self._sessions.put_out(record)
+            raise UnknownEpisodeError("the episode was deleted, replaced or has expired; reset first")
+        return head
+
+    async def catch_up(self, record: Record) -> None:
+        """Play what other workers have written since; nothing where nobody has.
+
+        Raises:
+            UnknownEpisodeError: the episode is not there any more, or cannot be played again.
+        """
+        head = self.require(record)
+        known = len(record.episode.log.steps)
+        if head > known and record.row is not None:
+            try:
+                await self._execution.run(self._play, record, self.journal.lines(record.row, known))
+            except Exception:
+                # The copy here may be at fault: what the journal holds decides.
+                await self.replace(record)
+            self._settle(record)
+
+    async def replace(self, record: Record) -> None:
+        """Build an episode anew from the journal, in the place of a copy that went another way.
+
+        Raises:
+            UnknownEpisodeError: it is not there any more, or cannot be played again.
+        """
+        try:
+            stored = self.stored(record.episode_id)
+            if stored.row != record.row:
+                raise UnknownEpisodeError("the episode was replaced by another one of its id; reset first")
+            again = await self._rebuilt(stored)
+        except UnknownEpisodeError:
+            self._sessions.put_out(record)
+            raise
+        record.episode, record.answers = again.episode, again.answers
+        self._settle(record)
+
+    async def begin(
+        self,
+        record: Record,
+        assignment: Assignment,
+        options: Options,
+        connection: Connection | None,
+    ) -> Begun:
+        """Write down an episode that begins; raises as :meth:`Journal.begin`."""
+        replaced, visitor = None if connection is None else connection.record, tokens.visitor()
+        new = Stored(
+            row=0,
+            episode_id=record.episode_id,
+            stamp="",
+            run=assignment.run.name,
+            run_row=None,
+            spec=assignment.spec,
+            options=options,
+            spoken=record.episode.log.spoken,
+            metadata=record.metadata,
+            reset_id=record.reset_id,
+            reset_digest=None if record.reset_answer is None else record.reset_answer.digest,
+            account=record.account,
+            client=record.client,
+            state="live",
+        )
+        record.row, record.metadata, begun = await self.journal.begin(
+            new,
+            assignment,
+            None if replaced is None or replaced.episode.done else replaced.row,
+            is_on_socket=connection is not None,
+            most=None if visitor is None else visitor.max_episodes,
+        )
+        return begun
+
+    async def append(self, record: Record, request_id: str | None, digest: bytes | None, body: str) -> None:
+        """Write an episode's latest step down; raises as :meth:`Journal.append`."""
+        if record.row is None:
+            return
+        line = Line.of(record.episode, request_id, digest, body)
+        ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
+        await self.journal.append(record.row, line, ending)
+
+    def leave(self, record: Record) -> None:
+        """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
+        if record.row is not None:
+            self.journal.leave(record.row)
+
+    async def tend(self) -> int:
+        """Do what each worker does every few seconds; return how many episodes have expired.
+
+        Raises:
+            StoreUnavailableError: the store cannot be written now.
+        """
+        held = self._sessions.held()
+        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets)
+        for record in held:
+            if record.row not in survey.live and not record.in_flight and not record.episode.done:
+                # Another worker has ended or removed it.
+                self._sessions.put_out(record)
+        here = {record.row for record in self._sessions.held()}
+        self._sessions.elsewhere = survey.sockets + len(survey.on_no_socket - here)
+        return survey.expired
+
+    def _used(self, held: list[Record]) -> dict[int, float]:
+        """Return when episodes were last used here, by row: those that were since the last time, or are being used."""
+        now = self._sessions.now()
+        since, self._tended_at = self._tended_at, now
+        used = (each for each in held if each.in_flight or each.used_at >= since)
+        return {each.row: now if each.in_flight else each.used_at for each in used if each.row is not None}
+
+    async def _rebuilt(self, stored: Stored) -> Record:
+        lines, entry = self.journal.lines(stored.row), entry_of(stored)
+        try:
+            record = await self._execution.run(self._again, stored, lines)
+        except Exception as error:
+            # Whatever it is, it is this episode's, and the others go on.
+            _logger.error("journal episode=%d cannot be played again: %s", stored.row, type(error).__name__)
+            self.journal.damage(stored, entry if stored.is_live else None)
+            raise UnknownEpisodeError(_LOST) from error
+        if stored.is_live and not record.episode.done:
+            record.entry = entry
+            record.tally = self._tally(record.env_id, stored.run)
+        return record
+
+    def _again(self, stored: Stored, lines: list[Line]) -> Record:
+        """Return an episode after these actions; raises whatever playing them does, and ``DamagedEpisodeError``."""
+        record = Record(lambda: begun(self._shop, stored))
+        record.row, record.metadata, record.run_id = stored.row, stored.metadata, stored.run
+        record.account, record.client, record.discloses = stored.account, stored.client, stored.options.discloses
+        if stored.spoken:
+            record.episode.reword(stored.spoken)
+        if stored.reset_id is not None:
+            record.reset_id = stored.reset_id
+            record.reset_answer = StoredAnswer(stored.reset_digest or b"", self._encoded(record))
+        self._play(record, lines)
+        # One that was live when it was looked up may have ended since.
+        if not stored.is_live and not record.episode.done:
+            raise DamagedEpisodeError("its last actions are missing")
+        return record
+
+    def _play(self, record: Record, lines: list[Line]) -> None:
+        def answered(line: Line) -> None:
+            body = self._encoded(record)
+            if digest_of_text(body) != line.answer:
+                raise DamagedEpisodeError(f"action {line.n} is answered in another way than before")
+            if line.request_id is not None:
+                record.answers[line.request_id] = StoredAnswer(line.digest or b"", body)
+
+        play(record.episode, lines, answered)
+
+    def _settle(self, record: Record) -> None:
+        """Leave to the worker that ended an episode what its end is counted for."""
+        if record.episode.done:
+            record.entry = record.tally = None
+            self._sessions.ended(record)

@@ -1,0 +1,98 @@
+"""What each worker does for the journal every few seconds: expire, remove what is too old, see who else is there.
+
+Ages of live episodes are differences of a monotonic clock, which all workers of a machine share, so that a wall clock
+that jumps expires nothing. When an episode ended is a time of the calendar.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ecom_rlve.server.journal.entries import entry_of
+from ecom_rlve.server.journal.rows import JournalRows
+from ecom_rlve.server.runs.runs import Runs
+
+DEAD_AFTER_S = 30.0
+"""Seconds after which a worker that said nothing counts as dead: six times as long as between two words of it."""
+_BATCH = 200
+"""Episodes that are removed in one transaction, about ten milliseconds long."""
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What an operator allows."""
+
+    places: int
+    """Sockets, and live episodes on none, of all workers together."""
+    idle_ttl_s: float
+    """Seconds without use after which a live episode on no socket expires."""
+    lease_s: float
+    """The same for those whose clients send heartbeats."""
+    days: float
+    """Days that ended episodes are kept."""
+    episodes: int
+    """Ended episodes that are kept."""
+    size: int
+    """Bytes of ended episodes that are kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """What a worker sees when it looks around."""
+
+    expired: int
+    """Episodes that have just expired."""
+    workers: int
+    """Other workers that live."""
+    sockets: int
+    """Places that their sockets take."""
+    live: frozenset[int]
+    """Rows of all live episodes."""
+    on_no_socket: frozenset[int]
+    """Those of them that no living socket holds."""
+
+
+def look_around(rows: JournalRows, expired: int) -> Survey:
+    """Return what there is, after so many episodes have expired."""
+    workers, sockets = rows.others()
+    return Survey(expired, workers, sockets, frozenset(rows.live()), frozenset(rows.on_no_socket()))
+
+
+def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
+    """Give up the live episodes that nobody has used for too long; return how many."""
+    rows.forget_workers(now - DEAD_AFTER_S)
+    expired = 0
+    leased_before = now - min(limits.lease_s, limits.idle_ttl_s)
+    for each in rows.overdue(now - limits.idle_ttl_s, leased_before, _BATCH):
+        if each.used_at < (leased_before if each.is_leased else now - limits.idle_ttl_s):
+            give_up(rows, runs, each.row)
+            expired += 1
+        else:
+            # Actions alone do not touch the row: one write for each step is enough.
+            rows.touch({each.row: each.used_at})
+    return expired
+
+
+def give_up(rows: JournalRows, runs: Runs, row: int) -> None:
+    """Give a live episode up, or forget an ended one, in the transaction that is open."""
+    stored, has_begun = rows.of_row(row), bool(rows.head(row))
+    rows.remove(row)
+    if stored is not None and stored.is_live and (entry := entry_of(stored)) is not None:
+        runs.end(entry, "left" if has_begun else None)
+
+
+def retain(rows: JournalRows, limits: Limits, today: float) -> bool:
+    """Remove some of the ended episodes that are too old or too many; return whether there may be more of them.
+
+    ``today`` is in seconds since 1970. An episode that seems to have ended later is kept.
+    """
+    episodes, size = rows.kept()
+    candidates = rows.oldest(_BATCH)
+    removed = 0
+    for row, ended_at, taken in candidates:
+        if ended_at >= today - limits.days * _DAY_S and episodes <= limits.episodes and size <= limits.size:
+            break
+        rows.remove(row)
+        episodes, size, removed = episodes - 1, size - taken, removed + 1
+    return removed == _BATCH
