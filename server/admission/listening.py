@@ -21,12 +21,10 @@ def fitted(settings: Settings) -> Settings:
 def protocols(settings: Settings) -> dict[str, Any]:
     """Return those of uvicorn's options that guard connections."""
     door = Door(limits(settings))
-    return {
-        "http": partial(GuardedHttp, door=door),
-        "ws": partial(GuardedSocket, door=door),
-        "proxy_headers": bool(settings.trusted_proxies),
-        "forwarded_allow_ips": list(settings.trusted_proxies),
-    }
+    options: dict[str, Any] = {"http": partial(GuardedHttp, door=door), "ws": partial(GuardedSocket, door=door)}
+    if settings.trusted_proxies:
+        options["forwarded_allow_ips"] = list(settings.trusted_proxies)
+    return options
 
 
 def limits(settings: Settings) -> Limits:
