@@ -291,13 +291,14 @@ def _serve(given: dict[str, Any]) -> None:
     from ecom_rlve.envs.customer.model.errors import VoiceError
     from ecom_rlve.envs.errors import BankError
     from ecom_rlve.server.admission.errors import TokensError
+    from ecom_rlve.server.app import serve, work
     from ecom_rlve.server.store.errors import StoreError
     from ecom_rlve.server.workers.serving import serve_as_asked
     from ecom_rlve.server.workers.supervisor import WorkerFailedError
 
     settings = _settings(given)
     try:
-        serve_as_asked(settings, lambda report: _tell(settings.catalog, report))
+        serve_as_asked(settings, serve, work, lambda report: _tell(settings.catalog, report))
     except (BankError, StoreError, TokensError, VoiceError, WorkerFailedError) as error:
         raise CommandFailedError(str(error)) from error
 

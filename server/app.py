@@ -6,8 +6,10 @@ import asyncio
 import contextlib
 import gc
 import logging
+import socket
 import time
 from collections.abc import AsyncIterator, Callable
+from multiprocessing.connection import Connection
 from typing import Any
 
 import uvicorn
@@ -18,7 +20,6 @@ from starlette.responses import Response
 
 import ecom_rlve
 from ecom_rlve.envs.customer.voice import Voice
-from ecom_rlve.envs.registry import add_bank
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.admission.gate import add_gate
 from ecom_rlve.server.admission.leases import Named
@@ -36,6 +37,9 @@ from ecom_rlve.server.transport.routes import Routes, components
 from ecom_rlve.server.transport.websocket import serve_socket
 from ecom_rlve.server.voices import require_model
 from ecom_rlve.server.web.mount import has_page, mount, page_of
+from ecom_rlve.server.workers.catalog import opened_shop as opened_shop
+from ecom_rlve.server.workers.serving import serve_as_asked
+from ecom_rlve.server.workers.worker import HeardServer, become_worker
 
 _TEND_EVERY_S, _REAP_EVERY_S = 5.0, 30.0
 """With a journal workers tell each other that they live; without one there is only something to forget."""
@@ -59,14 +63,6 @@ class _Api(FastAPI):
             schema = super().openapi()
             schema.setdefault("components", {}).setdefault("schemas", {}).update(components())
         return super().openapi()
-
-
-def opened_shop(settings: Settings) -> Shop:
-    """Open the shop of a server; raises ``SourceError``, ``StoreError`` and ``BankError``."""
-    shop = Shop.open(settings.catalog, settings.cache_dir)
-    if settings.bank:
-        add_bank(shop, settings.bank)
-    return shop
 
 
 def create_app(
@@ -183,14 +179,22 @@ def server_config(app: FastAPI, settings: Settings, **changes: Any) -> uvicorn.C
     return uvicorn.Config(app, **{**options, **changes})
 
 
-def serve(settings: Settings, *, shop: Shop | None = None) -> None:
+def serve(settings: Settings, shop: Shop | None = None) -> None:
     """Serve with this process until stopped; ``shop`` as for :func:`create_app`."""
-    app, config = prepared(settings, shop)
+    app, config = _prepared(settings, shop)
     with contextlib.suppress(KeyboardInterrupt):
         DrainingServer(config, app.state.service.drain).run()
 
 
-def prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
+def work(settings: Settings, folder: str, listener: socket.socket, speaking: Connection) -> None:
+    """Serve as one of several processes; see :data:`~ecom_rlve.server.workers.serving.Work`."""
+    become_worker()
+    shop = opened_shop(settings.model_copy(update={"catalog": folder}))
+    app, config = _prepared(settings, shop)
+    HeardServer(config, app.state.service.drain, speaking).run([listener])
+
+
+def _prepared(settings: Settings, shop: Shop | None) -> tuple[FastAPI, uvicorn.Config]:
     """Return the application and uvicorn's configuration, in a process that does nothing else but serve."""
     asked, settings = settings, fitted(settings)
     app = create_app(settings, shop=shop)
@@ -217,10 +221,7 @@ def calm_garbage_collection(objects: int = _GC_OBJECTS) -> None:
 
 def main() -> None:
     """Serve with the settings of the process environment."""
-    # Each worker builds the application of this module, so theirs is imported after it.
-    from ecom_rlve.server.workers.serving import serve_as_asked
-
-    serve_as_asked(Settings())
+    serve_as_asked(Settings(), serve, work)
 
 
 def __getattr__(name: str) -> Any:

@@ -16,6 +16,17 @@ from pathlib import Path
 from ecom_rlve.catalog.build import build_catalog
 from ecom_rlve.catalog.errors import CatalogError
 from ecom_rlve.catalog.store import is_store
+from ecom_rlve.envs.registry import add_bank
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.server.settings import Settings
+
+
+def opened_shop(settings: Settings) -> Shop:
+    """Open the shop of a server; raises ``SourceError``, ``StoreError`` and ``BankError``."""
+    shop = Shop.open(settings.catalog, settings.cache_dir)
+    if settings.bank:
+        add_bank(shop, settings.bank)
+    return shop
 
 
 @contextmanager

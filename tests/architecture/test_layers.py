@@ -83,6 +83,8 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     "evaluation/bench/in_process.py": ({"envs", "server"}, "measures the episode itself, in a process like a server's"),
     "evaluation/bench/crowd/checking.py": ({"envs"}, "plays again what a server has played"),
     "evaluation/bench/crowd/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "evaluation/bench/soak/__main__.py": ({"envs"}, "opens the shop that traces are played again on"),
+    "commands/journal.py": ({"server"}, "reads a server's own store, without the server"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
@@ -92,6 +94,7 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     "training/learning/arena.py": ({"envs"}, "plays in process too, under the curriculum's own code"),
     "training/learning/experiments.py": ({"envs"}, "opens the shops to judge in"),
     "training/learning/runs.py": ({"envs"}, "judges held-out episodes in process"),
+    "training/learning/skills/open_words.py": ({"envs"}, "reads words out of text by the bank's frames"),
     "training/learning/skills/returns.py": ({"envs"}, "reads facts out of text by the bank's frames"),
     "training/learning/skills/shelf.py": ({"envs"}, "reads facts out of text by the bank's frames"),
 }

@@ -19,7 +19,7 @@ from ecom_rlve.evaluation.bench.soak.processes import workers_of
 from ecom_rlve.evaluation.bench.soak.report import is_kept, judged, table
 from ecom_rlve.evaluation.local_server import LocalServerError, server_process
 
-NEVER_S = 120.0
+NEVER_S = 180.0
 ASKING = {"assistant_message": "Hello."}
 
 
@@ -33,7 +33,7 @@ def two_workers(store: Path, **variables: str) -> Iterator[tuple[str, int]]:
 @pytest.mark.slow
 def test_killed_and_replaced_workers_are_not_noticed(tmp_path: Path) -> None:
     with two_workers(tmp_path / "store.sqlite3") as (url, pid), EcomEnv(url, env="CART", retry_for=NEVER_S) as env:
-        env.reset(seed=1, axes={"t_max": 10_000})
+        env.reset(seed=1, axes={"t_max": 1000})
         for _ in range(2):
             env.step(ASKING)
             before = set(workers_of(pid))
@@ -46,6 +46,7 @@ def test_killed_and_replaced_workers_are_not_noticed(tmp_path: Path) -> None:
         while set(workers_of(pid)) & before:
             assert time.monotonic() < deadline, "the workers were not replaced in time"
             env.step(ASKING)
+            time.sleep(0.2)
         steps = env.state().step_count
         assert httpx.get(f"{url}/metadata").json()["active_sessions"] == 1
         assert env.finish().done
@@ -58,9 +59,9 @@ def test_a_supervisor_that_is_killed_takes_its_workers_along(tmp_path: Path) -> 
         workers = workers_of(pid)
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + NEVER_S
-        while any(Path(f"/proc/{worker}").exists() for worker in workers):
-            assert time.monotonic() < deadline, "the workers outlived their supervisor"
+        while time.monotonic() < deadline and any(Path(f"/proc/{worker}").exists() for worker in workers):
             time.sleep(0.1)
+        assert [worker for worker in workers if Path(f"/proc/{worker}").exists()] == []
 
 
 @pytest.mark.slow
