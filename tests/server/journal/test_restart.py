@@ -18,7 +18,7 @@ ASKING = {"assistant_message": "Hello.", "tool_calls": [{"name": "cart_view", "a
 UNAVAILABLE = (503, "STORE_UNAVAILABLE")
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
 def path(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path | str:
     """A new store: a file, or a database in Redis, whose copy lies there."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))

@@ -21,7 +21,7 @@ ASKING = {"assistant_message": "Hello.", "tool_calls": [{"name": "cart_view", "a
 LONG = {"t_max": 200}
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture(params=["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
 def pair(
     request: pytest.FixtureRequest, api: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., tuple[Any, Any]]:
