@@ -123,7 +123,7 @@ board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as do
 climb: $(INSTALLED)  ## the expert under the adaptive curriculum, as a table and docs/curriculum.svg
 	$(BIN)/python -m ecom_rlve.evaluation.climb --episodes 600
 
-learn: $(INSTALLED)  ## a small policy learns, on the server too, with controls, as docs/learning.md; half an hour
+learn: $(INSTALLED)  ## a small policy learns, on the server too, with controls, as docs/learning.md; half an hour, goes on after a break
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m ecom_rlve.training.learning
 
 docs: $(INSTALLED) $(OPENENV_INSTALLED)  ## write the reference pages, run again what the pages show, measure the difficulty tables

@@ -79,7 +79,7 @@ def build_catalog(
     options |= {"currency": rules.currency, "max_bad": max_bad}
     with _told(out):
         if folder.enter({"source": source.name, "identity": dict(source.identity), "versions": _versions(), **options}):
-            with _refused(folder):
+            with _refused(folder, source.name):
                 parts = read_parts(
                     source, folder, chunk_rows=chunk_rows, limit=limit, workers=workers, progress=progress
                 )
@@ -112,13 +112,13 @@ def _versions() -> dict[str, str]:
 
 
 @contextmanager
-def _refused(folder: BuildFolder) -> Iterator[None]:
+def _refused(folder: BuildFolder, name: str) -> Iterator[None]:
     """Let the next build of the same folder go ahead whatever it is, where this one's source is refused."""
     try:
         yield
-    except SourceError:
+    except SourceError as error:
         folder.refuse()
-        raise
+        raise error if name in str(error) else SourceError(f"{name}: {error}") from error
 
 
 @contextmanager

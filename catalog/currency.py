@@ -51,8 +51,8 @@ def chosen_currency(stated: Mapping[str, int], asked: str | None, schema_s: str 
     if not counts:
         if any(stated.values()):
             raise SourceError(
-                "no row states the currency of its price; say it, as in --currency EUR (or --currency USD): "
-                "a catalog has one"
+                "no row states the currency of its price; say it, as in --currency EUR (or --currency USD), to "
+                "`ecom-rlve catalog build`"
             )
         return CatalogCurrency(None, takes_bare=False)
     code = min(counts, key=lambda code: (-counts[code], code))

@@ -46,6 +46,8 @@ class Inspection:
 
     products: int
     fingerprint: str
+    currency: str | None
+    """Code of the currency of all known prices; None where no source stated one."""
     coverage: Mapping[str, Coverage]
     """How much is known of brand, rating, price and each typed attribute, by name."""
     prices: Prices
@@ -70,6 +72,7 @@ def inspect(catalog: Catalog, examples: int = 3) -> Inspection:
     return Inspection(
         products=catalog.size,
         fingerprint=catalog.fingerprint,
+        currency=catalog.currency,
         coverage={name: _coverage(catalog, name) for name in ("brand", "rating", "price", *ATTRIBUTES)},
         prices=_prices(catalog),
         departments=_largest_first(departments),

@@ -51,7 +51,7 @@ def inspected(
     rows: dict[str, Any] = {}
     if report is not None:
         rows = {"read": report.read, "kept": report.kept, "dropped": {str(why): n for why, n in report.dropped.items()}}
-        rows["faults"] = list(report.faults)
+        rows |= {"faults": list(report.faults)} if report.faults else {}
     return Inspected(source, rows, inspect(shop.catalog, examples), served(shop))
 
 
@@ -71,7 +71,7 @@ def show(found: Inspected) -> None:
         console.print(f"{found.rows['read']:,} rows read, {found.rows['kept']:,} kept")
         for reason, count in found.rows["dropped"].items():
             console.print(Text(f"{count:,} dropped: {reason}"))
-        for fault in found.rows["faults"]:
+        for fault in found.rows.get("faults", ()):
             console.print(Text(f"skipped: {fault}"))
     console.print(_environments(found.environments))
     console.print(_coverage(content.coverage, content.products))
@@ -114,7 +114,8 @@ def _prices(content: Inspection) -> Table:
     prices = content.prices
     kinds = f"{prices.exact:,} exact, {prices.at_least:,} at least, {prices.range:,} ranges, {prices.unknown:,} unknown"
     currencies = ", ".join(f"{count:,} {name}" for name, count in prices.currencies.items())
-    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", "dollars", "products", "")
+    unit = content.currency or "dollars"
+    table = _table(f"Prices: {kinds}{f'; {currencies}' if currencies else ''}", unit, "products", "")
     most = max(prices.histogram)
     for at, count in enumerate(prices.histogram):
         low = f"{PRICE_EDGES[at] // 100:,}"

@@ -26,6 +26,7 @@ __all__ = ["UNKNOWN_CODE", "Catalog", "Column", "Postings", "Texts"]
 TEXTS: tuple[str, ...] = ("ids", "titles", "descriptions", "features", "stores", "provenance", "variants")
 """Names of all texts of a product. Features are lines, provenance and the shop's own variants are compact JSON; all
 three are empty if there are none."""
+_LOOKED_AT = 1024
 _LATER_COLUMNS = ("currency", "price_high")
 """Columns that a fingerprint leaves out if they are empty, so that older catalogs without them keep theirs."""
 
@@ -160,9 +161,11 @@ class Catalog:
     @cached_property
     def currency(self) -> str | None:
         """The code of the currency in which all known prices are; None where no source stated one."""
-        column, price = self._columns["currency"], self._columns["price"].is_known
+        column, prices = self._columns["currency"], self._columns["price"].values
         for code, word in enumerate(column.vocabulary or ()):
-            if price[column.postings.rows(code)].any():
+            rows = column.postings.rows(code)
+            # Nearly always one of the first rows has a price, so that a mapped column is not read whole.
+            if any((prices[rows[at : at + _LOOKED_AT]] >= 0).any() for at in range(0, len(rows), _LOOKED_AT)):
                 return word
         return None
 

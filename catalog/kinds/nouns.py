@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -89,7 +89,7 @@ def noun_ending(words: Sequence[str], stop: int) -> Ending | None:
     return None
 
 
-@cache
+@lru_cache(maxsize=4096)
 def noun_of(phrase: str) -> Noun | None:
     """Return the noun that a whole phrase is, in any of its forms; None where it is none."""
     words = fold_words(phrase)

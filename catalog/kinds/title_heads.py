@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from ecom_rlve.catalog.kinds.nouns import (
@@ -30,6 +30,8 @@ from ecom_rlve.catalog.shop_words.phrases import fold_words
 
 _MOST_AFTER_PLURAL = 4
 """A longer run of words after a noun in the plural is a salad of words."""
+_TITLES = 64
+"""A row asks for the head of its title several times, and no other row does."""
 _SHORT_NAME = 5
 """A title of so few words that begins like a name ("The Red Tent") is taken for one."""
 _COUNTS = frozenset(("inch", "in", "cm", "pack", "pcs", "piece", "pieces", "oz", "set"))
@@ -60,7 +62,7 @@ class TitleHead(NamedTuple):
     """It with the plain words right before it, and those right after it: they say how the thing is."""
 
 
-@cache
+@lru_cache(maxsize=_TITLES)
 def head_of_title(title: str) -> TitleHead | None:
     """Return what a title names; None where it names nothing for sure.
 
@@ -214,7 +216,9 @@ def _coordinated(words: Sequence[str], last: Head) -> Head | None:
     """Return the first of two things joined by "and", none where they are a set or of two trades, else ``last``."""
     joint = max((at for at, word in enumerate(words[: last.start]) if word == "and"), default=0)
     first = noun_ending(words, joint) if joint else None
-    if first is None or first.noun.mark or any(not is_plain(words, at) for at in range(joint + 1, last.start)):
+    if first is None or first.noun.mark or words[joint - 1] in word_set("ingredients"):
+        return last
+    if any(not is_plain(words, at) for at in range(joint + 1, last.start)):
         return last
     if first.noun.leaf.family != last.noun.leaf.family:
         # In "tea and coffee mug" both say what the mug is for.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -43,6 +44,7 @@ class TitleParts(NamedTuple):
     """Their first words are the complements' own."""
 
 
+@lru_cache(maxsize=64)
 def parts_of(title: str) -> TitleParts:
     """Cut a title into parts."""
     parts: list[Part] = []

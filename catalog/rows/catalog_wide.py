@@ -25,7 +25,9 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 
 MAX_TITLES = 2_000
 """The first titles of a leaf, so many, decide in which attribute its products come in variants."""
-
+MOST_KEPT, LATER_TITLES = 400_000, 50
+"""If so many titles are kept for all leaves together, only the first fifty of each leaf are kept from there on: catalogs
+with ten thousand leaves would keep millions."""
 _MANY = 0.2
 """From this share of products with variants of their own on, their attribute is the category's."""
 
@@ -87,7 +89,7 @@ class CatalogNotes:
         self._brands: Counter[str] = Counter()
         self._titles: dict[Leaf, list[tuple[int, str]]] = {}
         """At most MAX_TITLES titles of every leaf, each with the number of its reading."""
-        self._size = 0
+        self._size, self._kept = 0, 0
         self._currencies: Counter[str] = Counter()
         """Products with a price by what they state of its currency, "" for nothing."""
         self._offered: dict[Leaf, Counter[str]] = {}
@@ -96,8 +98,9 @@ class CatalogNotes:
     def note(self, reading: Reading) -> None:
         """Note one more kept reading."""
         titles = self._titles.setdefault(reading.leaf, [])
-        if len(titles) < MAX_TITLES:
+        if len(titles) < (MAX_TITLES if self._kept < MOST_KEPT else LATER_TITLES):
             titles.append((self._size, reading.product.title))
+            self._kept += 1
         if reading.product.brand:
             self._brands[reading.product.brand] += 1
         counts = self._offered.setdefault(reading.leaf, Counter())

@@ -65,8 +65,8 @@ class ProductText:
     """The words of the title that say how the product is, in runs."""
     features: Sequence[str]
     """Raw features."""
-    everything: Sequence[str]
-    """Words of title, features and description."""
+    everything: str
+    """Title, features and description."""
     is_consumed: bool
     """Whether words for colours and materials name an ingredient or a work: green tea, zinc tablets."""
     is_worn: bool
@@ -82,7 +82,7 @@ class ProductText:
             raw_title=title,
             title=describing_words(title[len(brand or "") :] if own else title),
             features=tuple(features),
-            everything=_words(". ".join([title, *features, description])),
+            everything=". ".join([title, *features, description]),
             is_consumed=family in _CONSUMED,
             is_worn=family in _WORN,
         )
@@ -95,7 +95,7 @@ def discrete_attributes(details: Details, text: ProductText) -> dict[str, Stated
         stated = agreed(_read(name, details.stated(keys)))
         if name in _TITLED:
             stated = _reconciled(name, stated, text)
-        if stated is not None and (name not in _DOUBTED or _is_named(name, stated.value, text.everything)):
+        if stated is not None and (name not in _DOUBTED or _is_named(name, stated.value, _words(text.everything))):
             values[name] = stated
     return values
 

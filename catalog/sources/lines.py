@@ -17,6 +17,7 @@ __all__ = ["MAX_LINE_BYTES", "blocks_of", "lines_of", "texts_of", "unreadable"]
 MAX_LINE_BYTES = 16 * 2**20
 """Longest line that is read. A product takes some kilobytes; a longer line is no product and could fill the memory."""
 _HEAD_BYTES = 2**16
+_BLOCK_CHARS = 2**16
 
 
 def lines_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, bytes]]:
@@ -71,7 +72,7 @@ def blocks_of(path: Path) -> Iterator[str]:
     with io.TextIOWrapper(file, encoding, errors="surrogateescape") as stream:
         while True:
             with told(path):
-                block = stream.read(_HEAD_BYTES)
+                block = stream.read(_BLOCK_CHARS)
             if not block:
                 return
             yield block.removeprefix("\ufeff")

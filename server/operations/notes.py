@@ -29,6 +29,11 @@ class Notes:
     status: int = 200
     """HTTP status, also of what answers a frame."""
 
+    def clear(self) -> None:
+        """Begin anew."""
+        self.episode_id = self.request_id = self.code = None
+        self.kind, self.status = "other", 200
+
     def fields(self) -> dict[str, str]:
         """Return what a log line may hold: ids in their short form, and only what is known."""
         found = {"episode": short_form(self.episode_id), "request": short_form(self.request_id), "code": self.code}
@@ -47,6 +52,13 @@ def noting() -> Iterator[Notes]:
         yield notes
     finally:
         _current.reset(token)
+
+
+def note_here() -> Notes:
+    """Return notes for the rest of the task that calls this."""
+    notes = Notes()
+    _current.set(notes)
+    return notes
 
 
 def note_episode(episode_id: str, request_id: str | None = None) -> None:

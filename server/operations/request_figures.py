@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ecom_rlve.server.operations.logs import Event
-from ecom_rlve.server.operations.notes import Notes, noting
+from ecom_rlve.server.operations.notes import Notes, note_here, noting
 
 _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 """From a step on a small catalog to one that waits for a model."""
@@ -44,13 +42,32 @@ class RequestFigures:
         if notes.code is not None:
             self._errors.labels(notes.code).inc()
 
-    @contextmanager
-    def frame(self, route: str) -> Iterator[Notes]:
-        """Count a socket's frame that is answered inside the block, which notes its kind."""
-        started = time.perf_counter()
-        with noting() as notes:
-            yield notes
-            self.observe(route, notes.kind, notes, time.perf_counter() - started)
+
+class Frames:
+    """Counts the frames of one socket, which are answered one after the other: each inside a ``with`` block.
+
+    The block notes the frame's kind. Made once for a socket, because it is entered thousands of times a second.
+    """
+
+    __slots__ = ("_figures", "_notes", "_route", "_started")
+
+    def __init__(self, figures: RequestFigures, route: str) -> None:
+        """``route`` is the declared path of the socket. Make it in the task that serves the socket."""
+        self._figures = figures
+        self._route = route
+        self._notes = note_here()
+        self._started = 0.0
+
+    def __enter__(self) -> Notes:
+        """Begin a frame."""
+        self._notes.clear()
+        self._started = time.perf_counter()
+        return self._notes
+
+    def __exit__(self, *_: object) -> None:
+        """Count it."""
+        notes = self._notes
+        self._figures.observe(self._route, notes.kind, notes, time.perf_counter() - self._started)
 
 
 class Observed:

@@ -33,6 +33,7 @@ from ecom_rlve.server.errors import (
 )
 from ecom_rlve.server.mcp.rpc import Rpc, tool_reset
 from ecom_rlve.server.mcp.tools import call_action, callable_tools, listed, own_tools
+from ecom_rlve.server.operations.request_figures import Frames
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.transport.limits import parse_json
 from ecom_rlve.server.transport.routes import chosen_request_id
@@ -97,8 +98,7 @@ class _Conversation:
         self._limit = service.settings.max_body_bytes
         self._is_leased = False
         """The client sends heartbeats."""
-        self._figures = service.metrics.requests
-        self._route = "/ws" if env is None else "/envs/{env}/ws"
+        self._frames = Frames(service.metrics.requests, "/ws" if env is None else "/envs/{env}/ws")
         self.code = _NORMAL
         """With which the socket was closed."""
         self._runs = RunRoutes(service).answers()
@@ -122,7 +122,7 @@ class _Conversation:
                 return
             request_id = None
             is_revoked = False
-            with self._figures.frame(self._route) as notes:
+            with self._frames as notes:
                 try:
                     # The token may have been revoked since the last frame.
                     require(Scope.PLAY)
@@ -172,7 +172,7 @@ class _Conversation:
     def _kind(self, frame: Mapping[str, Any]) -> str:
         """Return the type of a frame as a figure's label: one that is known."""
         kind = frame.get("type")
-        return kind if isinstance(kind, str) and kind in {*self._answers, "close"} else "other"
+        return kind if isinstance(kind, str) and (kind in self._answers or kind == "close") else "other"
 
     async def _answer(self, frame: dict[str, Any]) -> str | None:
         """Return the frame that answers a frame; None if it asks to close."""

@@ -163,3 +163,39 @@ def test_bars_are_drawn_only_in_a_terminal(monkeypatch: pytest.MonkeyPatch) -> N
             tell("reading", 0, 0)
             tell("reading", 7, 9)
         assert ("7/9" in stream.getvalue()) == is_drawn
+
+
+_EXPORT = "Handle;Title;Type;Variant Price\nmug;Red Mug;Mugs;1250000\nlost;cut\ncup;Blue Cup;Cups;990000\n"
+
+
+def test_an_export_asks_for_its_currency_and_lists_what_it_skips(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    export, out = tmp_path / "export.csv", tmp_path / "shop"
+    export.write_text(_EXPORT)
+    status, _, err = run(capsys, "build", "--source", str(export), "--out", str(out))
+    assert status == 1
+    assert f"{export}: no row states the currency of its price; say it, as in --currency EUR" in err
+    status, told, _ = run(capsys, "build", "--source", str(export), "--out", str(out), "--currency", "vnd")
+    assert status == 0
+    assert f"skipped: {export}, line 3: 2 cells under a header of 4" in told
+    status, told, _ = run(capsys, "inspect", str(out), "--json")
+    found = json.loads(told)
+    assert (found["content"]["currency"], found["rows"]["kept"]) == ("VND", 2)
+    status, _, err = run(capsys, "inspect", str(export), "--currency", "VND", "--max-bad", "0")
+    assert status == 1
+    assert "1 of 3 rows cannot be read" in err
+
+
+def test_a_table_is_read_by_the_mapping_that_is_proposed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    table, mapping = tmp_path / "table.csv", tmp_path / "map.toml"
+    table.write_text("Artikelnummer,Artikelname,Preis (EUR)\n1,Roter Becher,5.00\n2,Blauer Becher,6.00\n")
+    status, _, err = run(capsys, "inspect", str(table))
+    assert status == 1
+    assert f"ecom-rlve catalog map '{table}' > map.toml" in err
+    status, told, _ = run(capsys, "map", str(table))
+    assert status == 0
+    mapping.write_text(told)
+    status, told, _ = run(capsys, "inspect", str(table), "--map", str(mapping), "--json")
+    assert status == 0
+    assert json.loads(told)["content"]["currency"] == "EUR"

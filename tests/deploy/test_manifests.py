@@ -136,6 +136,12 @@ def test_replicas_and_what_they_need_come_with_the_profile(compose: dict[str, An
     assert compose["replica"]["image"] == compose["server"]["image"]
 
 
+@pytest.mark.parametrize("name", ["server", "replica", "redis", "balancer"])
+def test_no_service_may_take_the_whole_machine(compose: dict[str, Any], name: str) -> None:
+    assert {"mem_limit", "pids_limit", "restart"} <= compose[name].keys()
+    assert "no-new-privileges:true" in compose[name]["security_opt"]
+
+
 def test_compose_itself_reads_the_file(deploy: Path) -> None:
     """Its command needs no engine for that."""
     program = shutil.which("docker-compose")

@@ -20,6 +20,8 @@ def test_replicas_share_an_episode(redis_url: str, tmp_path: Path) -> None:
         "ECOM_RLVE_CATALOG": "synthetic:400:0",
         "XDG_STATE_HOME": str(tmp_path),
         "RAY_USAGE_STATS_ENABLED": "0",
+        # On a busy machine it takes longer to start than Ray waits by default.
+        "RAY_raylet_start_wait_time_s": "90",
     }
     script = Path(__file__).with_name("play_ray.py")
     done = subprocess.run(

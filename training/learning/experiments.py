@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
-from multiprocessing import get_context
 from typing import Any, NamedTuple
 
 from ecom_rlve.envs.world.shop import Shop
@@ -15,18 +13,18 @@ from ecom_rlve.models import Split
 from ecom_rlve.training.learning.arena import InProcess, on_server
 from ecom_rlve.training.learning.objective import GROUP
 from ecom_rlve.training.learning.policy import Floats
-from ecom_rlve.training.learning.runs import PROMPTS, Judged, Plan, Trained, judge, train
+from ecom_rlve.training.learning.runs import PROMPTS, Judged, Plan, Progress, Trained, judge, train
 
 CATALOG = "synthetic"
 OTHER_CATALOG = "synthetic:10000:7"
 """The same kinds of products, all others: no brand, model or title of it was seen in training."""
-EPISODES: Mapping[str, int] = {"STATUS": 7_680, "POLICY": 6_400, "CART": 4_096, "RETURN": 4_800, "PD": 2_560}
+EPISODES: Mapping[str, int] = {"STATUS": 5_120, "POLICY": 6_400, "CART": 5_120, "RETURN": 3_200, "PD": 3_200}
 """Of one training run: whole batches."""
 _BATCH = GROUP * PROMPTS
 _SERVED = 1
 """Seeds of each environment that are trained on the server. A run over HTTP takes three times the CPU seconds of one in
 process, which plays by the same code under the same curriculum: with all five on it, half an hour would not do."""
-_CONTROLS = 0.25
+_CONTROLS = 0.4
 """Share of the usual episodes that controls train on, so that everything fits into half an hour on two cores."""
 _CONTROLS_JUDGED = 60
 _CHANCE_JUDGED = 100
@@ -41,6 +39,7 @@ LEVELS: Mapping[str, tuple[int, ...]] = {
     "PD": (0,),
 }
 """Where success is judged."""
+ADAPTIVE = "adaptive"
 SHORT = "adaptive, as short"
 WARM = "only the warm start"
 SHUFFLED = "shuffled rewards from a warm start"
@@ -80,8 +79,13 @@ class Outcome:
     """A finished job."""
 
     job: Job
-    trained: Trained
-    cells: Mapping[Cell, Judged]
+    progress: Progress
+    found: tuple[tuple[Cell, Judged], ...]
+
+    @property
+    def cells(self) -> Mapping[Cell, Judged]:
+        """What was found, by where it was judged."""
+        return dict(self.found)
 
 
 @cache
@@ -101,7 +105,7 @@ def run(job: Job) -> Outcome:
         for where in ("eval", "test", "other catalog") if job.is_everywhere else ("eval",):
             cell = Cell(job.name, env_id, difficulty, job.plan.seed, where)
             cells[cell] = _judged(cell, trained.weights, job.judged, asks=job.plan.asks)
-    return Outcome(job, trained, cells)
+    return Outcome(job, trained.progress, tuple(cells.items()))
 
 
 def _trained(plan: Plan, url: str | None, start: Floats | None) -> Trained:
@@ -121,7 +125,7 @@ def proof(env_ids: Sequence[str], seeds: int, judged: int, url: str | None, scal
     """Return the runs of the proof: every environment and seed under the adaptive curriculum."""
     return [
         Job(
-            "adaptive",
+            ADAPTIVE,
             Plan((env_id,), _episodes(env_id, scale), seed),
             judged,
             _levels(env_id),
@@ -177,15 +181,6 @@ def _episodes(env_id: str, scale: float) -> int:
 
 def _levels(env_id: str) -> tuple[tuple[str, int], ...]:
     return tuple((env_id, difficulty) for difficulty in LEVELS[env_id])
-
-
-def run_all(jobs: Sequence[Job], workers: int) -> Iterable[Outcome]:
-    """Run jobs in processes of their own, and yield what they found in the order of the jobs.
-
-    Processes are spawned, not forked: a fork would share the parent's connections and threads.
-    """
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        yield from pool.map(run, jobs)
 
 
 def interval(cell: Judged) -> str:

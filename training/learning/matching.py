@@ -117,7 +117,11 @@ def mentions_in(text: str, names: tuple[str, ...]) -> tuple[Mention, ...]:
 
 def forms_of(name: str) -> set[str]:
     """Return what things of a category may be called."""
-    return {form for part in (name, *name.split(" and ")) for form in (part, singular(part))}
+    parts = (name, *name.split(" and "))
+    # Of a hoodie there are hoodies, of a battery batteries.
+    return {
+        form for part in parts for form in (part, singular(part), part.removesuffix("s") if "ies" in part else part)
+    }
 
 
 def _longest_first(form_and_name: tuple[str, str]) -> tuple[int, str, str]:

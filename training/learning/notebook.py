@@ -52,7 +52,7 @@ class Notebook:
     def note(self, chosen: Candidate) -> None:
         """Take in what was decided."""
         self._looks.add(_look_of(chosen) or "nothing")
-        self.asked.update(each[4:] for each in chosen.features if each.startswith("ask:"))
+        self.asked.update(chosen.asks)
 
     def take(self, result: ToolResult) -> None:
         """Take in the result of a call."""
@@ -110,6 +110,5 @@ def how_many(number: int, most: int = 3) -> str:
 
 
 def question(notes: Notebook, skill: str, topic: str, message: str, *features: str) -> Candidate:
-    """Return a question as a candidate: whether its topic was asked before is a feature."""
-    again = how_many(notes.asked[topic], 2)
-    return Candidate(skill, say(message), (f"ask:{topic}", f"topic:{topic},{again}", f"again:{again}", *features))
+    """Return a question as a candidate: how often its topic was asked before is a feature."""
+    return Candidate(skill, say(message), (f"again:{how_many(notes.asked[topic], 2)}", *features), (topic,))

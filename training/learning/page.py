@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ecom_rlve.evaluation.line_chart import charts
 from ecom_rlve.training.learning.experiments import (
+    ADAPTIVE,
     LEVELS,
     SHORT,
     SHUFFLED,
@@ -42,6 +43,13 @@ style `tool` under the adaptive curriculum, and chooses among 10 to 60 candidate
 that, ask for this, look, add, answer. It reads nothing but the text of observations: through the reader of
 `envs/reading/facts.py`, which is made from the bank's own frames, and as a bag of words.
 
+Three things are there because runs without them settled on one habit before anything better had been tried. A policy
+that knows nothing draws a skill first and then a candidate: where every candidate is as likely, it asks one of eight
+questions after another until its turns are over. The words of the first message move at a tenth of the step of what
+was read from it: at full steps forty of them outweigh all else. And what RETURN answers after a check is one skill
+where the line can be returned and another where not: refusing is right for a third of all lines and soon learnt. Where
+that carries over to the others, their groups are all wrong, the filters drop them, and nothing teaches it otherwise.
+
 The curriculum judges the frontier by {tau_num} seeds. With the default of 32 and groups of eight, the frontier would
 need 15,360 episodes to reach d = 9. Success is judged on held-out episodes of the split `eval`, whose target products
 are no others' ({judged} a cell, the most probable candidate each time), and never by the frontier. The last columns
@@ -61,8 +69,11 @@ says that products are worth more. What is right is one candidate among many. In
   ranked by how their orders agree with what was said, and the best four are offered. Replacements, which begin at
   d = 1, have no skills.
 - CART: the cards of each kind are ranked by what they meet of what was read, then by visits and by words in common; the
-  first three are offered. A product can be added once its variants were listed.
+  first three are offered. A product can be added once its variants were listed. Words that no card has shown are taken
+  for values where a frame says so ("in the matte finish"), until the store knows no such value. One question asks for
+  up to three of brand, number and variant that were neither said nor asked.
 - PD: lists are offered whole, in five orders and from three pools.
+- POLICY: a section's outcomes are matched with what the customer said, and the sum of all known ones is one answer.
 - A look at what was looked at before is not offered again. A question is, except in RETURN.
 
 SUB, BUNDLE and JOURNEY have no skills here.
@@ -72,8 +83,8 @@ _NO_CONTROLS = "The controls were not run for this page. `make learn` runs them.
 
 def page(outcomes: Sequence[Outcome], random: Mapping[Cell, Judged], judged: int, tau_num: int) -> str:
     """Return the page as Markdown."""
-    main = [each for each in outcomes if each.job.name == "adaptive"]
-    others = [each for each in outcomes if each.job.name != "adaptive"]
+    main = [each for each in outcomes if each.job.name == ADAPTIVE]
+    others = [each for each in outcomes if each.job.name != ADAPTIVE]
     parts = [
         _INTRODUCTION.format(tau_num=tau_num, judged=judged),
         "## Runs\n\n" + "\n".join(_runs(outcomes)) + "\n\n" + _left_out(outcomes),
@@ -98,11 +109,11 @@ def _successes(main: Sequence[Outcome], random: Mapping[Cell, Judged]) -> Iterat
     cells = {cell: found for each in main for cell, found in each.cells.items()}
     for env_id, difficulties in LEVELS.items():
         for d in difficulties:
-            own = [cells.get(Cell("adaptive", env_id, d, seed, "eval")) for seed in seeds]
+            own = [cells.get(Cell(ADAPTIVE, env_id, d, seed, "eval")) for seed in seeds]
             judged = [each for each in own if each]
             if not judged:
                 continue
-            elsewhere = [cells.get(Cell("adaptive", env_id, d, 0, where)) for where in ("test", "other catalog")]
+            elsewhere = [cells.get(Cell(ADAPTIVE, env_id, d, 0, where)) for where in ("test", "other catalog")]
             by_chance = random.get(Cell("random", env_id, d, 0, "eval"))
             shown = [interval(found) if found else "" for found in (by_chance, *own, *elsewhere)]
             yield _row([env_id, str(d), *shown, f"≥ {TARGETS[env_id, d]:.2f}: {_verdict(TARGETS[env_id, d], judged)}"])
@@ -194,7 +205,7 @@ def _mixed(outcomes: Sequence[Outcome]) -> Iterator[str]:
     grouped: dict[tuple[str, str], list[Sequence[float]]] = {}
     for each in outcomes:
         key = (each.job.name, "+".join(each.job.plan.env_ids))
-        grouped.setdefault(key, []).append(each.trained.progress.mixed)
+        grouped.setdefault(key, []).append(each.progress.mixed)
     for (name, envs), runs in grouped.items():
         yield _row([name, envs, *(f"{share:.2f}" for share in _quarters(runs))])
 
@@ -226,8 +237,8 @@ def _per_episode(skills: Counter[str], episodes: int) -> str:
 
 def plots(outcomes: Sequence[Outcome]) -> dict[str, str]:
     """Return the plots of the adaptive runs by file name."""
-    main = [each for each in outcomes if each.job.name == "adaptive"]
-    names = {f"{each.job.plan.env_ids[0]}, seed {each.job.plan.seed}": each.trained.progress for each in main}
+    main = [each for each in outcomes if each.job.name == ADAPTIVE]
+    names = {f"{each.job.plan.env_ids[0]}, seed {each.job.plan.seed}": each.progress for each in main}
     frontier = {name: progress.frontier for name, progress in names.items()}
     correct = {name: [round(100 * share) for share in progress.correct] for name, progress in names.items()}
     return {

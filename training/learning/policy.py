@@ -1,11 +1,14 @@
 """A linear softmax policy over candidate actions, with hashed features (numpy only).
 
 A decision offers candidates; each is described by features. The policy holds one weight per hashed feature, a
-candidate's logit is the sum of the weights of its features, and the policy draws from the softmax over the candidates.
+candidate's logit is the sum of the weights of its features less the logarithm of the number of candidates of its skill,
+and the policy draws from the softmax over the candidates. So a policy that knows nothing draws a skill first: otherwise
+it would ask all the time where there are many questions, and hardly ever come to an answer.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,8 +23,10 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int32]
 
 BITS = 15
-"""Weights are 2 to this power: some thousand features occur, so few of them share a weight."""
-SIZE = 1 << BITS
+"""Weights of one kind are 2 to this power: some thousand features occur, so few of them share a weight."""
+_HALF = 1 << BITS
+SIZE = 2 * _HALF
+"""The first half is for what was read, the second for the words of the first message."""
 
 
 class Candidate(NamedTuple):
@@ -33,6 +38,8 @@ class Candidate(NamedTuple):
     """As it is sent to the environment."""
     features: tuple[str, ...] = ()
     """What sets it apart from other candidates of the skill."""
+    asks: tuple[str, ...] = ()
+    """What a question asks for, to be remembered; no feature."""
 
 
 class Choices(NamedTuple):
@@ -41,6 +48,8 @@ class Choices(NamedTuple):
     features: Indices
     starts: Indices
     """Where the features of each candidate begin; each has at least one."""
+    shares: Floats
+    """Logarithm of one by the number of candidates of the same skill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +65,12 @@ class Decision:
 
 @lru_cache(maxsize=1 << 18)
 def _place(skill: str, feature: str) -> int:
-    return crc32(f"{skill}\x1f{feature}".encode()) % SIZE
+    return crc32(f"{skill}\x1f{feature}".encode()) % _HALF
 
 
 @lru_cache(maxsize=1 << 15)
-def _places(skill: str, features: tuple[str, ...]) -> tuple[int, ...]:
-    return tuple(_place(skill, feature) for feature in features)
+def _places(skill: str, features: tuple[str, ...], first: int = 0) -> tuple[int, ...]:
+    return tuple(first + _place(skill, feature) for feature in features)
 
 
 def choices_of(candidates: Sequence[Candidate], state: tuple[str, ...], words: tuple[str, ...]) -> Choices:
@@ -72,12 +81,14 @@ def choices_of(candidates: Sequence[Candidate], state: tuple[str, ...], words: t
     """
     features: list[int] = []
     starts: list[int] = []
-    for skill, _, own in candidates:
+    for skill, _, own, _ in candidates:
         starts.append(len(features))
         features += _places(skill, ("", *own))
         features += _places(skill, state)
-        features += _places(skill, words)
-    return Choices(np.array(features, np.int32), np.array(starts, np.int32))
+        features += _places(skill, words, _HALF)
+    counts = Counter(each.skill for each in candidates)
+    shares = -np.log([counts[each.skill] for each in candidates])
+    return Choices(np.array(features, np.int32), np.array(starts, np.int32), shares)
 
 
 class Policy:
@@ -89,7 +100,7 @@ class Policy:
 
     def log_probabilities(self, choices: Choices) -> Floats:
         """Return the logarithm of each candidate's probability."""
-        logits = np.add.reduceat(self.weights[choices.features], choices.starts)
+        logits = self._logits(choices)
         logits -= logits.max()
         return np.asarray(logits - np.log(np.exp(logits).sum()))
 
@@ -102,7 +113,10 @@ class Policy:
 
     def best(self, choices: Choices) -> int:
         """Return the most probable candidate, the first of several."""
-        return int(np.argmax(np.add.reduceat(self.weights[choices.features], choices.starts)))
+        return int(np.argmax(self._logits(choices)))
+
+    def _logits(self, choices: Choices) -> Floats:
+        return np.asarray(np.add.reduceat(self.weights[choices.features], choices.starts) + choices.shares)
 
 
 class Batch:
@@ -118,11 +132,12 @@ class Batch:
         self.decision_of = np.repeat(np.arange(len(decisions)), counts)
         self.chosen = self.firsts + np.array([each.chosen for each in decisions])
         self.old = np.array([each.log_probability for each in decisions])
+        self._shares = np.concatenate([each.choices.shares for each in decisions])
         self._lengths = np.diff(np.append(self.starts, len(self.features)))
 
     def log_probabilities(self, weights: Floats) -> Floats:
         """Return the logarithm of every candidate's probability within its decision."""
-        logits = np.add.reduceat(weights[self.features], self.starts)
+        logits = np.add.reduceat(weights[self.features], self.starts) + self._shares
         logits -= np.maximum.reduceat(logits, self.firsts)[self.decision_of]
         sums = np.add.reduceat(np.exp(logits), self.firsts)
         return np.asarray(logits - np.log(sums)[self.decision_of])

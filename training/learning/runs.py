@@ -34,8 +34,7 @@ NOTES: Mapping[str, Callable[[Observation], Notebook]] = {
 RATES: Mapping[str, Rates] = {
     "STATUS": Rates(step=0.02, entropy=0.1),
     "PD": Rates(step=0.02, entropy=0.1, last_entropy=0.03),
-    # In larger steps it settles, before it has seen enough, on adding whatever fits first.
-    "CART": Rates(step=0.015, entropy=0.15, last_entropy=0.03),
+    "CART": Rates(step=0.02, entropy=0.06, last_entropy=0.01),
     "POLICY": Rates(step=0.03, entropy=0.15, last_entropy=0.02),
     # A random policy is right once in some hundred episodes: it takes longer until one way is worth keeping to.
     "RETURN": Rates(step=0.02, entropy=0.2, last_entropy=0.03),

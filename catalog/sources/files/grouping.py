@@ -35,6 +35,9 @@ def groups_of(read: Callable[[], Iterable[Member]]) -> Iterator[list[Member]]:
     scattered = _scattered(read())
     group: list[Member] = []
     with closing(sqlite3.connect("")) as kept:
+        # Nothing of it need survive a crash.
+        kept.execute("PRAGMA journal_mode = OFF")
+        kept.execute("PRAGMA synchronous = OFF")
         kept.execute("CREATE TABLE members (first INTEGER, at INTEGER, body BLOB, PRIMARY KEY (first, at))")
         firsts: dict[int, int] = {}
         for at, member in enumerate(read()):

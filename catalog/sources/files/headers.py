@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import TypeVar
 
 Cell = TypeVar("Cell")
@@ -11,6 +12,7 @@ Cell = TypeVar("Cell")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+@lru_cache(maxsize=4096)
 def folded(name: str) -> str:
     """Return the name in small letters, words separated by one blank, without Google's prefix.
 

@@ -17,6 +17,8 @@ _LIST = re.compile(r'\s*\{\s*"(?:products|items|data|results|rows|entries|offers
 _BETWEEN = re.compile(r"[\s,]*")
 _BLANKS = re.compile(r"\s*")
 _LINES_LOOKED_AT = 20
+_LONGEST_SIGN = 16
+"""An escape or a word that is cut off is told as broken where it begins, at most so many characters before the end."""
 _NOT_JSON = "not JSON"
 _REMEDY = "every product must be one complete JSON object, fetch the file again"
 
@@ -154,7 +156,7 @@ def _next(buffer: _Buffer, decoder: json.JSONDecoder) -> Value:
         try:
             value, end = decoder.raw_decode(buffer.text, buffer.at)
         except json.JSONDecodeError as error:
-            is_cut = error.pos >= len(buffer.text.rstrip()) or error.msg.startswith("Unterminated string")
+            is_cut = error.pos >= len(buffer.text.rstrip()) - _LONGEST_SIGN or error.msg.startswith("Unterminated")
             if is_cut and buffer.more():
                 continue
             return Value(buffer.line, {}, f"{_NOT_JSON} ({error.msg}); {_REMEDY}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ecom_rlve.catalog.shop_words.currencies import DOLLARS, spelled_amount
+
 _TOOLS = {
     "ask_user": "Ask the customer",
     "cart_add": "Add to cart",
@@ -66,11 +68,13 @@ def in_words(name: str) -> str:
     return name.replace("_", " ").strip().capitalize()
 
 
-def shown(value: Any, name: str = "") -> str:
-    """Return a value as people write it; ``name`` is its field's, from which follow currency and unit.
+def shown(value: Any, name: str = "", currency: str | None = None) -> str:
+    """Return a value as people write it; ``name`` is its field's, from which follows the unit.
 
-    >>> shown(19.5, "price"), shown(240.0, "weight"), shown(True), shown(None)
-    ('$19.50', '240 g', 'yes', '')
+    ``currency`` is the code that a tool shows beside amounts; None = dollars.
+
+    >>> shown(19.5, "price"), shown(240.0, "weight"), shown(True), shown(None), shown(1500000.0, "price", "VND")
+    ('$19.50', '240 g', 'yes', '', '₫1,500,000')
     """
     if value is None:
         return ""
@@ -79,11 +83,13 @@ def shown(value: Any, name: str = "") -> str:
     if isinstance(value, int | float):
         # A search counts its results under the name by which an order sums up its prices.
         if name in _MONEY and not (name == "total" and isinstance(value, int)):
-            return f"${value:,.2f}"
+            return spelled_amount(round(value * 100), currency or DOLLARS)
         number = f"{value:g}" if abs(value) < 1e6 else f"{value:,.0f}"
         return f"{number} {_UNITS[name]}" if name in _UNITS else number
     if isinstance(value, list | tuple):
         return ", ".join(shown(each) for each in value)
     if isinstance(value, dict):
-        return ", ".join(f"{in_words(key).lower()}: {shown(each, key)}" for key, each in value.items())
+        named = value.get("currency")
+        told = ((key, shown(each, key, named)) for key, each in value.items() if key != "currency")
+        return ", ".join(f"{in_words(key).lower()}: {text}" for key, text in told)
     return str(value)

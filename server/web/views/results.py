@@ -13,7 +13,7 @@ from ecom_rlve.server.web.views.naming import in_words, shown, tool_name
 from ecom_rlve.server.web.views.offers import Offers, is_id
 
 _HEAD = ("product_id", "title", "brand", "category", "price", "price_from", "rating", "rating_count", "ship_days")
-_AFTER = ("in_stock", "more", "features", "description")
+_AFTER = ("in_stock", "currency", "more", "features", "description")
 _MOST_COLUMNS = 7
 
 
@@ -99,7 +99,10 @@ def _order(order: Mapping[str, Any], offers: Offers) -> Markup:
     lists = zip(order["line_ids"], order.get("titles", ()), order.get("categories", ()), strict=False)
     lines = [order_line(line, (title, category), offers, order_id) for line, title, category in lists]
     head = el(
-        "p", el("b", order.get("date", "")), f" · {shown(order.get('total'), 'total')} ", el("code", order["order_id"])
+        "p",
+        el("b", order.get("date", "")),
+        f" · {shown(order.get('total'), 'total', order.get('currency'))} ",
+        el("code", order["order_id"]),
     )
     return el("div", head, offers.buttons(order_id), el("ul", together(lines)), class_="order")
 
@@ -125,9 +128,10 @@ def _long(product: Mapping[str, Any]) -> Markup | None:
 
 def _price(product: Mapping[str, Any]) -> Markup | None:
     if product.get("price") is not None:
-        return el("b", shown(product["price"], "price"))
+        return el("b", shown(product["price"], "price", product.get("currency")))
     least = product.get("price_from")
-    return el("span", f"from {shown(least, 'price')}" if least is not None else "price unknown")
+    told = shown(least, "price", product.get("currency"))
+    return el("span", f"from {told}" if least is not None else "price unknown")
 
 
 def _rating(product: Mapping[str, Any]) -> str:

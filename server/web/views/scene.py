@@ -174,7 +174,7 @@ def _cart(played: Played, offers: Offers) -> Markup | None:
     body = (
         table([_short_line(line) for line in lines], offers, {}, "Cart") if lines else el("p", "Empty.", class_="dim")
     )
-    summed = el("p", "Together ", el("b", shown(float(total), "total"))) if lines else None
+    summed = el("p", "Together ", el("b", shown(float(total), "total", lines[0].get("currency")))) if lines else None
     return el("section", el("h3", "Cart"), body, summed)
 
 
@@ -184,10 +184,11 @@ def _price(line: Mapping[str, Any]) -> float:
 
 
 def _short_line(line: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("product_id", "variant_id", "in_stock", "price_from", "line_id", "title", "quantity", "price")
+    kept = ("product_id", "variant_id", "in_stock", "price_from", "line_id", "title", "quantity", "price", "currency")
     variant = ", ".join(shown(value, name) for name, value in line.items() if name not in kept)
     title = f"{line.get('title', '')}{f' ({variant})' if variant else ''}"
-    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": _price(line)}
+    price = shown(_price(line), "price", line.get("currency"))
+    return {"line_id": line["line_id"], "title": title, "quantity": line.get("quantity"), "price": price}
 
 
 def _orders(played: Played, offers: Offers) -> Markup | None:

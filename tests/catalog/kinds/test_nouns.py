@@ -15,7 +15,8 @@ def test_every_noun_is_found_in_singular_and_plural() -> None:
 
 def test_the_longest_noun_at_the_end_counts() -> None:
     words = "red wine glass".split()
-    assert [noun_ending(words, stop) and noun_ending(words, stop).at for stop in (1, 2, 3)] == [None, 0, 1]
+    endings = [noun_ending(words, stop) for stop in (1, 2, 3)]
+    assert [ending and ending.at for ending in endings] == [None, 0, 1]
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ def test_two_passes_give_the_catalog_of_one() -> None:
     assert Catalog.from_products(second_pass, settled.categories).fingerprint == catalog.fingerprint
     assert report.kept == len(second_pass) == 200
     assert {product.brand for product in second_pass} == {"Acme", None}
-    assert {"women's dresses", "girls' dresses", "caps"} <= {product.category for product in second_pass}
+    assert {"women's dresses", "girls' dresses", "hats"} <= {product.category for product in second_pass}
 
 
 def test_duplicates_are_known_by_id_then_by_listing() -> None:
@@ -71,6 +71,20 @@ def test_the_first_titles_tell_the_variant_attribute() -> None:
         many.note(read(at, title=f"Dress XL {at}"))
     assert [category.variant_attribute for category in few.decisions().categories] == ["size"]
     assert many.decisions().categories == few.decisions().categories
+
+
+def test_catalogs_of_many_leaves_keep_few_titles_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecom_rlve.catalog.rows.catalog_wide.MOST_KEPT", 100)
+    monkeypatch.setattr("ecom_rlve.catalog.rows.catalog_wide.LATER_TITLES", 2)
+    notes = CatalogNotes()
+    for at in range(90):
+        notes.note(read(at, categories=["Women", "Dresses"]))
+    for at in range(90, 300):
+        notes.note(read(at, categories=[f"Shop {at % 20}", "Hats"]))
+    kept = [len(titles) for titles in notes._titles.values()]
+    assert kept[0] == 90
+    assert sum(kept) < 90 + 20 * 2 + 10
+    assert min(kept) >= 1
 
 
 def test_leaves_that_are_spoken_alike_are_one_category() -> None:

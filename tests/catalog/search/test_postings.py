@@ -88,4 +88,5 @@ def test_every_product_is_found_by_the_words_of_its_title(shop: Shop) -> None:
     places = [
         search.rank(shop.catalog.titles[row], None, 5).tolist().index(row) for row in range(0, shop.catalog.size, 7)
     ]
-    assert np.mean(np.array(places) == 0) > 0.9
+    # A fifth of the products are lookalikes of others, whose titles may be the same.
+    assert np.mean(np.array(places) == 0) > 0.85

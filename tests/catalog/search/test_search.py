@@ -140,6 +140,47 @@ def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() ->
     assert set(found[1:3]) == {0, 1}
 
 
+def test_several_things_take_turns_and_one_comes_first(big_shop: Shop) -> None:
+    search = big_shop.search
+
+    def kinds(query: str) -> list[str]:
+        return [search.catalog.category_of(int(row)).name for row in search.rank(query, None, 4)]
+
+    assert kinds("a yoga mat and a desk lamp") == ["yoga mats", "desk lamps"] * 2
+    assert set(kinds("a desk lamp for the yoga mat")) == {"desk lamps"}
+
+
+def test_accessories_come_after_the_thing() -> None:
+    kinds = {"watch": "watches", "watch band": "watch bands", "case": "cases"}
+    categories = [Category(many, ("Shop", many), one, many, "color") for one, many in kinds.items()]
+    titles = {
+        "Watch band, leather, for any watch": "watch bands",
+        "Case for a watch with a leather lid": "cases",
+        "Leather watch": "watches",
+        "Steel watch": "watches",
+        "Steel watch band": "watch bands",
+    }
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category=kind) for at, (title, kind) in enumerate(titles.items())],
+        categories,
+    )
+    search = Search.build(catalog)
+    assert set(search.rank("watch", None, 2).tolist()) == {2, 3}
+    assert set(search.rank("watch band", None, 2).tolist()) == {0, 4}
+    assert search.rank("case for my watch", None, 1).tolist() == [1]
+
+
+def test_units_spelled_in_any_way_meet() -> None:
+    titles = ("TV 55 inch", 'TV 65"', "TV 65 W", "Cable usb-c 2 m", "Cable usb 2 m")
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    search = Search.build(catalog)
+    for query in ("65 inch tv", "65-inch", "65in tv"):
+        assert search.rank(query, None, 1).tolist() == [1], query
+    assert search.rank("usbc cable 200cm", None, 1).tolist() == [3]
+
+
 def test_word_order_and_case_change_nothing(search: Search) -> None:
     np.testing.assert_array_equal(search.rank("Red wool SCARF", None, 30), search.rank("scarf red, wool", None, 30))
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from ecom_rlve.catalog.errors import SourceError
 from ecom_rlve.catalog.product import Product
-from ecom_rlve.catalog.sources import DropReason, SourceReport, open_catalog, row_source
+from ecom_rlve.catalog.sources import DropReason, SourceReport, lines, open_catalog, row_source
+from ecom_rlve.catalog.sources.files.json_values import values_of
 
 _AMAZON = [{"parent_asin": f"A{at}", "title": f"Red mug {at}", "price": "9.99"} for at in range(3)]
 
@@ -61,6 +62,18 @@ def test_a_broken_object_is_listed_and_the_others_are_read(tmp_path: Path, layou
     assert f"{path}, line " in report.faults[0]
     with pytest.raises(SourceError, match=r"1 of 3 rows cannot be read.*a\.json, line \d+: not JSON"):
         open_catalog(str(path), max_bad=0)
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_blocks_may_cut_a_value_anywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, indent: int | None) -> None:
+    rows = [
+        {"parent_asin": f"A{at}", "title": f'Mug "é" \\ {at}', "price": at / 8, "x": [True, None]} for at in range(40)
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(rows, indent=indent))
+    for size in (1, 2, 3, 7, 50):
+        monkeypatch.setattr(lines, "_BLOCK_CHARS", size)
+        assert [value.row for value in values_of(path, 10_000)] == rows
 
 
 _HEADER = "Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price"
@@ -190,7 +203,7 @@ def test_shopify_s_products_json_gives_products_with_variants(tmp_path: Path) ->
 
 
 def test_best_buy_products_are_read(tmp_path: Path) -> None:
-    row = {
+    row: dict[str, Any] = {
         "sku": 43900,
         "name": "Batteries",
         "price": 5.49,

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 from ecom_rlve.server.settings import Settings
 
@@ -79,9 +80,9 @@ def test_the_servers_own_page_and_allowed_ones_may_ask(api: Callable[..., Any]) 
 
 
 def test_no_socket_for_a_page_of_another_site(server: Any) -> None:
-    with pytest.raises(InvalidStatus) as refused, connect(server.ws, origin="https://evil.example"):
+    with pytest.raises(InvalidStatus) as refused, connect(server.ws, origin=Origin("https://evil.example")):
         pass
     assert refused.value.response.status_code == 403
-    with connect(server.ws, origin=server.http) as peer:
+    with connect(server.ws, origin=Origin(server.http)) as peer:
         peer.send('{"type": "state"}')
         assert json.loads(peer.recv(timeout=30))["data"]["token"] == "NOT_RESET"

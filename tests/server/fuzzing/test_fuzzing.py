@@ -394,7 +394,7 @@ def test_no_request_of_the_schema_is_a_fault_of_the_server(
     if not _TOOL.exists():
         pytest.skip("make test-fuzz installs schemathesis")
     report = tmp_path / "report.ndjson"
-    command = [_TOOL, "run", f"{fuzzed.url}/openapi.json", f"--checks={_CHECKS}", "--phases=coverage,fuzzing"]
+    command = [str(_TOOL), "run", f"{fuzzed.url}/openapi.json", f"--checks={_CHECKS}", "--phases=coverage,fuzzing"]
     command += [f"--max-examples={examples}", "--workers=1", "--suppress-health-check=all", "--no-color"]
     command += ["--report=ndjson", f"--report-ndjson-path={report}"]
     with fuzzed.watched():

@@ -87,7 +87,7 @@ def test_probabilities_of_a_batch_are_those_of_single_decisions() -> None:
 def test_a_rewarded_choice_becomes_likelier() -> None:
     policy = Policy()
     learner, rng = Learner(policy, Rates()), stream(8, "learning")
-    choices = Choices(np.array([1, 2, 3], np.int32), np.array([0, 1, 2], np.int32))
+    choices = Choices(np.array([1, 2, 3], np.int32), np.array([0, 1, 2], np.int32), np.zeros(3))
     for _ in range(20):
         episodes = []
         for _ in range(8):

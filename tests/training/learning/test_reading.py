@@ -6,7 +6,8 @@ from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.reading.facts import FactReader
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.training.learning.matching import mentions_in, names_in
-from ecom_rlve.training.learning.skills.shelf import KINDS, WORDS
+from ecom_rlve.training.learning.skills.cards import WORDS
+from ecom_rlve.training.learning.skills.shelf import KINDS
 
 LEAST_READ = 0.85
 EPISODES = 60

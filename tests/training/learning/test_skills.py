@@ -7,8 +7,8 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.training.learning.notebook import Notebook
 from ecom_rlve.training.learning.policy import Candidate
 from ecom_rlve.training.learning.runs import NOTES
+from ecom_rlve.training.learning.skills.cards import counts_in
 from ecom_rlve.training.learning.skills.policy_questions import holding
-from ecom_rlve.training.learning.skills.shelf import counts_in
 
 OUTCOMES = (
     "The trade-in rate varies with the account type. If yours is a private account: take off 2 percentage points. "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecom_rlve.training.learning.notebook import question, submit, use
+from ecom_rlve.training.learning.notebook import how_many, question, submit, use
 from ecom_rlve.training.learning.policy import Candidate
 from ecom_rlve.training.learning.skills.orders import Order, OrderNotes
 
@@ -23,7 +23,10 @@ class StatusNotes(OrderNotes):
         offers = [
             Candidate("list", use("order_list", limit=_PAGE), (f"has:{bool(self.listed)}",)),
             Candidate("list few", use("order_list", limit=5), (f"has:{bool(self.listed)}",)),
-            *(question(self, "ask", topic, text) for topic, text in _QUESTIONS.items()),
+            *(
+                question(self, "ask", topic, text, f"topic:{topic},{how_many(self.asked[topic], 2)}")
+                for topic, text in _QUESTIONS.items()
+            ),
         ]
         for order, features in zip(self.listed, self.order_features(), strict=True):
             shown = self.opened.get(order["order_id"])

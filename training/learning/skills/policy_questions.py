@@ -53,7 +53,7 @@ class PolicyNotes(Notebook):
 
     def note(self, chosen: Candidate) -> None:
         super().note(chosen)
-        self._asked_last = chosen.features[0].removeprefix("ask:") if chosen.skill == "ask condition" else ""
+        self._asked_last = chosen.asks[0] if chosen.skill == "ask" else ""
 
     def read(self, seen: Observation) -> None:
         super().read(seen)
@@ -73,8 +73,8 @@ class PolicyNotes(Notebook):
             *self._searches(),
             *self._reads(),
             *self._questions(),
-            *self._answers(),
-            Candidate("give up", submit()),
+            # Before any section was read there is nothing to answer.
+            *(self._answers() if self.texts else ()),
         ]
 
     def _searches(self) -> Iterator[Candidate]:
@@ -96,14 +96,14 @@ class PolicyNotes(Notebook):
             yield Candidate("read", use("policy_get", section_id=section.id), own)
 
     def _questions(self) -> Iterator[Candidate]:
-        yield question(self, "ask", "anything", "Is there anything else that I should know?")
+        yield question(self, "ask", "anything", "Is there anything else that I should know?", "anything")
         for label in dict.fromkeys(section.label for section in self._near() if section.label):
             sections = [section for section in self._near() if section.label == label]
             own = min((self._nearness(each) for each in sections), key=_NEARNESS.index)
             stated = any(self._outcome(each) is not None for each in sections if self._nearness(each) == own)
             is_read = any(each.id in self.texts for each in sections if self._nearness(each) == own)
             again = how_many(self.asked[label], 2)
-            yield question(self, "ask condition", label, f"What is the {label}?", f"{own},{stated},{is_read},{again}")
+            yield question(self, "ask", label, f"What is the {label}?", f"{own},{stated},{is_read},{again}")
 
     def _answers(self) -> Iterator[Candidate]:
         """Yield an answer of each form for every base that was read: alone, and with what holds in this case."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ecom_rlve.training.learning.matching import singular
+from ecom_rlve.training.learning.matching import money_in, singular
 from ecom_rlve.training.learning.notebook import how_many, question, submit, use
 from ecom_rlve.training.learning.policy import Candidate
-from ecom_rlve.training.learning.skills.shelf import PRIORITIES, Card, ShelfNotes, Stated, filters_of, fit_of, words_of
+from ecom_rlve.training.learning.skills.cards import Card, Stated, filters_of, fit_of, words_of
+from ecom_rlve.training.learning.skills.shelf import PRIORITIES, ShelfNotes
 
 _PAGE = 10
 _MOST = 10
@@ -31,6 +32,15 @@ _QUESTIONS = {
 class DiscoveryNotes(ShelfNotes):
     """Notes of one PD episode."""
 
+    def facts(self) -> dict[str, list[Stated]]:
+        """Return what was said about each thing; an amount of which no frame says what it is bounds the price."""
+        found = super().facts()
+        amounts = money_in(self.text)
+        for facts in list(found.values())[:1] if amounts else []:
+            if all(fact.attribute != "price" for fact in facts):
+                facts.append(Stated("price", "at_most", float(amounts[-1])))
+        return found
+
     def offers(self) -> list[Candidate]:
         things = self.things()[:1]
         stated = {fact.attribute for thing in things for fact in self.facts()[thing]}
@@ -38,7 +48,7 @@ class DiscoveryNotes(ShelfNotes):
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
             *self.sentence_searches(),
             *(
-                question(self, f"ask {topic}", topic, text, f"said:{topic in stated}")
+                question(self, "ask", topic, text, f"{topic}:{topic in stated},{self.asked[topic] > 0}")
                 for topic, text in _QUESTIONS.items()
             ),
         ]
@@ -50,7 +60,7 @@ class DiscoveryNotes(ShelfNotes):
     def _searches(self, thing: str) -> Iterator[Candidate]:
         facts = self.facts()[thing]
         priority = self._priority(thing)
-        query = {"query": words_of(thing, facts), "category": thing, "limit": _PAGE, "in_stock": True}
+        query = {"query": words_of(self.called(thing), facts), "category": thing, "limit": _PAGE, "in_stock": True}
         kinds: list[tuple[str, dict[str, Any]]] = [
             ("search kind", {}),
             ("search all", filters_of(facts)),

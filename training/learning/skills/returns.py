@@ -104,7 +104,10 @@ class ReturnNotes(OrderNotes):
                 yield Candidate("return", action, (*wanted, *own))
         selected = {"selected_order_id": line.order_id, "selected_line_id": line.line_id}
         for resolution in ("returned", "not_eligible"):
-            yield Candidate(f"submit {resolution}", submit(**selected, resolution=resolution), own)
+            # A skill of its own for each verdict: whoever has learnt to refuse what cannot be returned would refuse all
+            # else too, and as such a group is never mixed, nothing would teach it otherwise.
+            skill = f"submit {resolution}, {can}"
+            yield Candidate(skill, submit(**selected, resolution=resolution), own)
 
     def _said(self) -> dict[str, str]:
         """Return what was read of reason and method, and which other things were said."""

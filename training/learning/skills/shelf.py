@@ -4,45 +4,52 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from rapidfuzz import fuzz
 
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.reading.facts import FactReader, Found, hits_in
 from ecom_rlve.evaluation.expert.cards import NUMBER_FILTERS
-from ecom_rlve.models import Observation, ToolResult
+from ecom_rlve.models import DomainCode, Observation, ToolResult
 from ecom_rlve.training.learning.matching import Mention, forms_of, mentions_in, singular
 from ecom_rlve.training.learning.notebook import Notebook, use
 from ecom_rlve.training.learning.policy import Candidate
+from ecom_rlve.training.learning.skills.cards import WORDS, Card, Stated
+from ecom_rlve.training.learning.skills.open_words import open_words_in
 
-Card = dict[str, Any]
-WORDS = (
-    "brand", "color", "size", "material", "style", "pattern", "connector_type", "item_form", "finish_type",
-    "skin_type", "age_range", "scent", "flavor", "model",
-)  # fmt: skip
-"""Attributes whose values are words."""
 PRIORITIES = {"price": "price", "rating": "rating", "delivery time": "ship_days", "brand": "brand"}
 """What may matter most, and the attribute that it is about."""
 KINDS = ("price", "priority", *NUMBER_FILTERS, *WORDS)
 _LABELS = {"priority": "top priority"}
-_CENTS = 100
 _LABEL_PAIRS = tuple(sorted({**LABELS, **_LABELS}.items()))
 _SENTENCE = re.compile(r"(?<=[.!?]) ")
 _WORD = re.compile(r"[\w'&-]+")
-_MOST_SENTENCES = 5
+_MOST_SENTENCES = 7
 _PAGE = 10
 _QUOTED = 88.0
 """From this likeness on a title counts as named."""
 
 
-class Stated(NamedTuple):
-    """What was stated about a thing."""
+Filters = frozenset[tuple[str, Any]]
+_NO_FILTERS = ("query", "limit", "offset", "sort")
 
-    attribute: str
-    op: str
-    value: Any
+
+def key_of(args: Mapping[str, Any]) -> Filters:
+    """Return by what a search filters."""
+    return frozenset((name, value) for name, value in args.items() if name not in _NO_FILTERS)
+
+
+@dataclass(slots=True)
+class Search:
+    """What searches with the same filters have shown."""
+
+    total: int = 0
+    """Products that pass."""
+    pages: int = 0
+    seen: set[str] = field(default_factory=set)
 
 
 class ShelfNotes(Notebook):
@@ -53,8 +60,12 @@ class ShelfNotes(Notebook):
         self.visited: dict[str, None] = {}
         self.full: set[str] = set()
         """Ids of products of which everything was shown."""
-        self.totals: dict[str, int] = {}
-        """Products that passed each search, by its words and filters."""
+        self.searches: dict[Filters, Search] = {}
+        """What searches by category have shown, by their filters."""
+        self._sent: dict[str, Any] = {}
+        """Arguments of the call whose result is still to come."""
+        self._refuted: set[tuple[str, str]] = set()
+        """Words that were taken for values of an attribute, which no product has."""
         self._facts: dict[str, list[Stated]] | None = None
         super().__init__(opening)
 
@@ -62,13 +73,30 @@ class ShelfNotes(Notebook):
         self._facts = None
         super().read(seen)
 
+    def note(self, chosen: Candidate) -> None:
+        super().note(chosen)
+        self._sent = next((each["args"] for each in chosen.action.get("tool_calls", ())), {})
+
     def take(self, result: ToolResult) -> None:
         fields = result.result or {}
+        if result.name == "catalog_search":
+            self._take_search(result)
         if result.name in ("catalog_search", "user_get_visit_history"):
             for card in fields.get("results", ()):
                 self.cards[card["product_id"]] = {**self.cards.get(card["product_id"], {}), **card}
             if result.name == "user_get_visit_history":
                 self.visited |= dict.fromkeys(card["product_id"] for card in fields.get("results", ()))
+
+    def _take_search(self, result: ToolResult) -> None:
+        filters = key_of(self._sent)
+        if result.code == DomainCode.UNKNOWN_FILTER_VALUE:
+            said = {(name, value) for name, value in filters if isinstance(value, str)}
+            self._refuted |= {(name, value) for name, value in said if repr(value) in (result.error or "")}
+        elif result.result is not None:
+            search = self.searches.setdefault(filters, Search())
+            search.total = result.result["total"]
+            search.pages += 1
+            search.seen |= {card["product_id"] for card in result.result["results"]}
 
     def things(self) -> list[str]:
         """Return the categories that the customer speaks of, in the order of their first mention."""
@@ -88,7 +116,8 @@ class ShelfNotes(Notebook):
         vocabulary = self._vocabulary()
         for message, mentions in zip(self.said, by_message, strict=True):
             found = _facts_in(message, nouns, vocabulary)
-            for fact in (*found, *_brands_in(message, found, vocabulary)):
+            unproved = self._unproved(message, found, nouns)
+            for fact in (*unproved, *found, *_brands_in(message, (*found, *unproved), vocabulary)):
                 about = _about(fact, mentions) or next(iter(things), "")
                 if about:
                     known = things[about]
@@ -96,21 +125,38 @@ class ShelfNotes(Notebook):
                     known[fact.kind] = Stated(fact.kind, fact.op, fact.value)
         return {name: list(known.values()) for name, known in things.items()}
 
+    def _unproved(self, message: str, known: Iterable[Found], nouns: tuple[str, ...]) -> list[Found]:
+        """Return what a message says in words that no card has shown yet."""
+        return [
+            each
+            for each in open_words_in(message, WORDS, _LABEL_PAIRS)
+            if (each.kind, each.value) not in self._refuted
+            and each.value.casefold() not in nouns
+            and not any(each.start < other.end and other.start < each.end for other in known)
+        ]
+
     def _vocabulary(self) -> frozenset[tuple[str, str]]:
         """Return the words that cards have shown, each with its attribute."""
         return frozenset(
             (name, card[name]) for card in self.cards.values() for name in WORDS if isinstance(card.get(name), str)
         )
 
+    def called(self, thing: str) -> str:
+        """Return what one of a category is called, by the customer if they have said it."""
+        said = [form for form in sorted(forms_of(thing), key=len) if form in self.text.casefold()]
+        return said[0] if said else singular(thing)
+
     def of(self, thing: str) -> list[Card]:
         """Return the cards of a category, in the order in which they were shown."""
         return [card for card in self.cards.values() if card["category"] == thing]
 
     def sentence_searches(self) -> Iterator[Candidate]:
-        """Yield searches with what the first message states: all of it, and sentence by sentence."""
+        """Yield searches with what the first message states: all of it, and each sentence, also without its facts."""
         telling = [each for each in _SENTENCE.split(self.first) if hits_in(each, _LABEL_PAIRS)]
         known = tuple(self.things())
         queries = {" ".join(telling): "stated"}
+        for each in telling:
+            queries.setdefault(_without_facts(each), f"rest,{bool(mentions_in(each, known))}")
         for each in telling:
             queries.setdefault(each, f"sentence,{bool(mentions_in(each, known))}")
         for query, kind in list(queries.items())[:_MOST_SENTENCES]:
@@ -131,6 +177,15 @@ class ShelfNotes(Notebook):
             for each, card in self.cards.items()
             if fuzz.partial_ratio(card["title"].rstrip("…"), message) >= _QUOTED
         }
+
+
+@lru_cache(maxsize=1 << 12)
+def _without_facts(sentence: str) -> str:
+    """Return a sentence without what states a fact in it: what is left holds what the thing is called."""
+    kept = sentence
+    for hit in hits_in(sentence, _LABEL_PAIRS):
+        kept = kept.replace(sentence[hit.start : hit.end], " ")
+    return " ".join(kept.split())
 
 
 @lru_cache(maxsize=1 << 12)
@@ -167,79 +222,3 @@ def _about(fact: Found, mentions: tuple[Mention, ...]) -> str:
     before = [each.name for each in mentions if each.start < fact.start]
     after = [each.name for each in mentions]
     return (within or before[-1:] or after[:1] or [""])[0]
-
-
-def meets(card: Card, stated: Stated) -> bool | None:
-    """Tell whether a card meets what was stated; None where it does not show the attribute."""
-    shown, value = card.get(stated.attribute), stated.value
-    if shown is None:
-        return None
-    if isinstance(shown, str):
-        words = value if isinstance(value, tuple) else (value,)
-        return (shown in words) is (stated.op != "none_of")
-    number = round(shown * _CENTS) if stated.attribute == "price" else float(shown)
-    if isinstance(value, tuple):
-        return bool(value[0] <= number <= value[1])
-    if isinstance(value, str):
-        return None
-    checks = {"at_most": number <= value, "at_least": number >= value}
-    return bool(checks.get(stated.op, abs(number - value) < 1e-6))
-
-
-class Fit(NamedTuple):
-    """How a card agrees with what was stated."""
-
-    met: int
-    broken: int
-    unknown: int
-
-
-def fit_of(card: Card, facts: Iterable[Stated]) -> Fit:
-    """Return how many of the facts a card meets, does not meet, and does not show."""
-    found = [meets(card, fact) for fact in facts if fact.attribute != "priority"]
-    return Fit(found.count(True), found.count(False), found.count(None))
-
-
-def filters_of(facts: Iterable[Stated], names: Iterable[str] | None = None) -> dict[str, Any]:
-    """Return the filters that say the same as facts, of some attributes or of all."""
-    wanted = None if names is None else set(names)
-    filters: dict[str, Any] = {}
-    for name, op, value in facts:
-        if wanted is not None and name not in wanted:
-            continue
-        if name in WORDS and op == "eq" and isinstance(value, str):
-            filters[name] = value
-        elif name == "price" or name in NUMBER_FILTERS:
-            filters |= _bounds(name, op, value)
-    return filters
-
-
-def _bounds(name: str, op: str, value: Any) -> Mapping[str, float]:
-    low, high = value if isinstance(value, tuple) else (value, value)
-    least = None if op == "at_most" else low
-    most = None if op == "at_least" else high
-    if name == "price":
-        ends = {"price_min": least, "price_max": most}
-        return {each: end / _CENTS for each, end in ends.items() if end is not None}
-    filter_name = NUMBER_FILTERS[name]
-    end = least if filter_name.endswith("_min") else most
-    return {} if end is None else {filter_name: int(end) if name == "ship_days" else end}
-
-
-def words_of(thing: str, facts: Iterable[Stated]) -> str:
-    """Return a thing and what was stated about it as words to search for."""
-    return " ".join([singular(thing), *(str(value) for _, op, value in facts if op == "eq" and isinstance(value, str))])
-
-
-_COUNTS = {"a single": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
-_UNIT = r"kg|kilos?|g|grams?|cm|ml|l|litres?|liters?|W|watts?|h|hours?|days?|years?|stars?"
-_COUNT = re.compile(
-    rf"(?<![\w.$/-])(a single|one|two|three|four|five|six|seven|eight|[1-9])(?![\w$/-]|\.\d| (?:{_UNIT})\b)",
-    re.IGNORECASE,
-)
-
-
-def counts_in(text: str) -> list[tuple[int, int]]:
-    """Return the small numbers in a text and where each stands."""
-    found = ((match[1], match.start()) for match in _COUNT.finditer(text.casefold()))
-    return [(_COUNTS.get(word) or int(word), start) for word, start in found]

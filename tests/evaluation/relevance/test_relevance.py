@@ -1,0 +1,60 @@
+"""The judged queries are whole, and the search answers them as well as it did when they were judged."""
+
+from __future__ import annotations
+
+from statistics import fmean
+
+from ecom_rlve.catalog.search.search import Search
+from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.relevance.judged import (
+    FIRST,
+    SYNTHETIC,
+    JudgedCatalog,
+    JudgedQuery,
+    judged_catalogs,
+    precisions,
+)
+from ecom_rlve.evaluation.relevance.known_items import TARGETS, hits
+
+
+def test_at_least_150_queries_are_judged_and_none_twice() -> None:
+    queries = [(judged.catalog, each.query) for judged in judged_catalogs() for each in judged.queries]
+    assert len(queries) >= 150
+    assert len(set(queries)) == len(queries)
+    assert all(each.relevant for judged in judged_catalogs() for each in judged.queries)
+    assert {grade for judged in judged_catalogs() for each in judged.queries for grade in each.grades.values()} == {
+        1,
+        2,
+        3,
+    }
+
+
+def test_every_judged_product_of_the_default_catalog_is_there(big_shop: Shop) -> None:
+    judged = next(each for each in judged_catalogs() if each.catalog == SYNTHETIC)
+    known = set(big_shop.catalog.ids)
+    assert {product_id for each in judged.queries for product_id in each.grades} <= known
+
+
+def test_the_first_five_are_relevant(big_shop: Shop) -> None:
+    judged = next(each for each in judged_catalogs() if each.catalog == SYNTHETIC)
+    found = list(precisions(big_shop.search, judged))
+    assert len(found) == len(judged.queries)
+    assert fmean(each.share for each in found) >= 0.9
+
+
+def test_precision_is_of_what_is_possible() -> None:
+    catalog = synthetic_catalog(40)
+    search = Search.build(catalog)
+    first, second, *_ = (catalog.ids[row] for row in search.rank("lamp", None, FIRST).tolist())
+    last = catalog.ids[int(search.rank("lamp", None, 40)[-1])]
+    query = JudgedQuery(query="lamp", grades={first: 3, second: 1, last: 2})
+    (found,) = precisions(search, JudgedCatalog(catalog=SYNTHETIC, queries=(query,)))
+    assert (found.found, found.possible, found.share) == (1, 2, 0.5)
+
+
+def test_openings_find_what_customers_want(big_shop: Shop) -> None:
+    for env_id in TARGETS:
+        seen = list(hits(big_shop, env_id, 20))
+        assert len(seen) >= 20
+        assert fmean(seen) >= 0.9, env_id
