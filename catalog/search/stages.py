@@ -237,20 +237,14 @@ class _Build:
             self._progress("lists", 1, 1)
 
 
-_LONGEST = 300
-"""Characters of a product's text that a language model reads: more of it blurs what the product is."""
-
-
 def _unheard(_stage: str, _done: int, _total: int) -> None:
     """Report nothing."""
 
 
 def _documents(catalog: Catalog, start: int, stop: int) -> list[str]:
-    """Return the products of a range of rows as texts for a language model, what tells most of each first."""
+    """Return the products of a range of rows as texts for a language model."""
     return [
-        ". ".join(text for text in (each.title, each.kind[0], each.brand, *each.values, *each.features) if text)[
-            :_LONGEST
-        ]
+        ". ".join(text for text in (each.title, each.brand, *each.kind, *each.values, *each.features) if text)
         for each in searched_texts(catalog, start, stop)
     ]
 

@@ -39,7 +39,7 @@ _ENOUGH = 20_000
 """Of the rows that pass a broad filter, at least so many are compared."""
 _FOUND = 256
 """If the lists hold fewer rows than this, all rows are compared. So many are looked for whatever k is, so that k
-changes only the length of the answer. A search re-ranks as many by their words."""
+changes only the length of the answer."""
 _COUNTED = 1 << 19
 """Up to so many rows of a broad filter are counted list by list. Of more rows only a sample is, and then no list counts
 as empty."""

@@ -34,8 +34,8 @@ _WARM_SEEDS, _OTHER_SEEDS = 2**40, 2**41
 _LONG = (("t_max", 1000.0), ("b_tool", 1.0))
 _FIRST = 20
 """Recall is measured on so many results."""
-_FETCHED = 256
-"""A search fetches so many rows to order them."""
+_FETCHED = 128
+"""A search fetches so many rows to order them with those that words find."""
 _RECALLED = 50
 """So many searches with each kind of filter are compared with exact ones."""
 
