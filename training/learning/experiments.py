@@ -21,9 +21,9 @@ OTHER_CATALOG = "synthetic:10000:7"
 EPISODES: Mapping[str, int] = {"STATUS": 5_120, "POLICY": 6_400, "CART": 5_120, "RETURN": 3_200, "PD": 3_200}
 """Of one training run: whole batches."""
 _BATCH = GROUP * PROMPTS
-_SERVED = 1
+_SERVED = 3
 """Seeds of each environment that are trained on the server. A run over HTTP takes three times the CPU seconds of one in
-process, which plays by the same code under the same curriculum: with all five on it, half an hour would not do."""
+process, which plays by the same code under the same curriculum: with all five on it, half an hour would hardly do."""
 _CONTROLS = 0.4
 """Share of the usual episodes that controls train on, so that everything fits into half an hour on two cores."""
 _CONTROLS_JUDGED = 60
