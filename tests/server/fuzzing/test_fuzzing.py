@@ -215,15 +215,21 @@ def played(port: int, pieces: list[bytes]) -> bytes:
     "examples", [pytest.param(300, marks=pytest.mark.slow), pytest.param(10_000, marks=pytest.mark.nightly)]
 )
 def test_no_bytes_are_a_fault_of_the_server(fuzzed: Any, examples: int) -> None:
+    faults: list[tuple[list[bytes], list[int]]] = []
+    answered = Counter[int]()
+
     @settings(max_examples=examples, deadline=None, suppress_health_check=list(HealthCheck), database=None)
     @given(requests())
     def sent(pieces: list[bytes]) -> None:
         statuses = [int(each) for each in _STATUS.findall(played(fuzzed.port, pieces))]
-        # 503 is said by /ready and by what is full, and 501 by nobody.
-        assert not [each for each in statuses if each >= 500], (pieces, statuses)
+        answered.update(statuses)
+        if max(statuses, default=0) >= 500:
+            faults.append((pieces, statuses))
 
     with fuzzed.watched():
         sent()
+    assert faults == []
+    assert sum(answered.values()) > examples // 10
 
 
 class Sockets(RuleBasedStateMachine):
