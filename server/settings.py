@@ -83,7 +83,7 @@ class Settings(BaseSettings):
     """Most connections from one address that are served; None = twice as many as there are places."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of proxies, or networks such as ``10.0.0.0/8``: any number of connections may come from them, and what
-    they say of a client's address is believed."""
+    they say of a client's address and scheme is believed. None named = that of proxies on this machine is."""
     header_timeout_s: float = Field(default=10.0, gt=0)
     """Seconds in which a request's header must have come."""
     body_timeout_s: float = Field(default=60.0, gt=0)

@@ -26,7 +26,7 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 MAX_TITLES = 2_000
 """The first titles of a leaf, so many, decide in which attribute its products come in variants."""
 MOST_KEPT, LATER_TITLES = 400_000, 50
-"""If so many titles are kept for all leaves together, only the first fifty of each leaf are kept from there on: catalogs
+"""If so many titles of all leaves are kept, only the first fifty of each leaf are kept from there on: catalogs
 with ten thousand leaves would keep millions."""
 _MANY = 0.2
 """From this share of products with variants of their own on, their attribute is the category's."""

@@ -28,8 +28,15 @@ from ecom_rlve.catalog.rows.measures import numeric_attributes
 from ecom_rlve.catalog.rows.own_variants import own_variants
 from ecom_rlve.catalog.rows.provenance import Details, Stated
 from ecom_rlve.catalog.rows.reading import Reading
-from ecom_rlve.catalog.rows.report import MAX_BAD, MOST_FAULTS, DropReason, SourceReport, check_report
-from ecom_rlve.catalog.rows.status import STATUS_FIELDS, unsold
+from ecom_rlve.catalog.rows.report import (
+    MAX_BAD,
+    MOST_FAULTS,
+    STATUS_FIELDS,
+    DropReason,
+    SourceReport,
+    check_report,
+    unsold,
+)
 from ecom_rlve.catalog.rows.text import cap_title, clean_text, is_mojibake
 from ecom_rlve.catalog.rows.title_measures import titled_measures
 from ecom_rlve.catalog.rows.typed_attributes import ProductText, discrete_attributes

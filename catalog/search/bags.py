@@ -63,7 +63,7 @@ class SearchedTexts(NamedTuple):
 
     title: str
     kind: tuple[str, str]
-    """Singular and plural of its category."""
+    """Singular and plural of its category; both empty where nobody can say what it is."""
     brand: str
     values: tuple[str, ...]
     """Of its attributes, numbers with their units."""
@@ -83,7 +83,7 @@ def searched_texts(catalog: Catalog, start: int, stop: int) -> Iterator[Searched
         category = catalog.category_of(row)
         yield SearchedTexts(
             catalog.titles[row],
-            (category.singular, category.name),
+            (category.singular, category.name) if category.is_kind else ("", ""),
             brand_names[brands[at]] if brands[at] >= 0 else "",
             (
                 *(

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.rows.report import STATUS_FIELDS
 from ecom_rlve.catalog.rows.row import FIELDS, REQUIRED
-from ecom_rlve.catalog.rows.status import STATUS_FIELDS
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.rows.status import STATUS_FIELDS
+from ecom_rlve.catalog.rows.report import STATUS_FIELDS
 from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of

@@ -1,8 +1,8 @@
 """Product exports of Shopify (CSV), as rows of one product per handle.
 
 A product takes several lines: the first has its texts, each further one a variant (option values, a price, a stock) or
-only another image. They become one product with variants, as the shop shows it. Tags name a product's kind if title and
-type do not. They are no evidence of a colour or a material, because shops also tag what a product goes well with.
+only another image. They become one product with variants, as the shop shows it. Tags are not read, because
+shops also tag what a product goes well with.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_title
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
 from ecom_rlve.catalog.sources.files.headers import folded_cells
@@ -23,7 +22,6 @@ _COLUMNS = {
     "body": ("body (html)", "description"),
     "vendor": ("vendor",),
     "type": ("type",),
-    "tags": ("tags",),
     "category": ("product category", "google shopping / google product category"),
     "age": ("google shopping / age group",),
     "price": ("variant price", "price"),
@@ -86,16 +84,8 @@ def body_fields(body: str) -> dict[str, object]:
     return {"description": [_BULLET.sub(" ", body)], "features": _BULLET.findall(body)}
 
 
-def label_of(kind: str, tags: Sequence[str]) -> tuple[str, str]:
-    """Return the shop's type, or if that names no thing, the first tag that does; and the column it is from."""
-    if kind and leaf_of_title(kind):
-        return kind, "Type"
-    return next(((tag, "Tags") for tag in tags if leaf_of_title(tag)), (kind, "Type"))
-
-
 def _fields(cells: Mapping[str, str]) -> dict[str, object]:
-    label, _ = _label(cells)
-    category, _ = category_fields({"Product Category": cells["category"]}, {"Type": label})
+    category, _ = _category(cells)
     return {
         "parent_asin": cells["handle"],
         "title": cells["title"],
@@ -107,17 +97,16 @@ def _fields(cells: Mapping[str, str]) -> dict[str, object]:
     }
 
 
-def _label(cells: Mapping[str, str]) -> tuple[str, str]:
-    return label_of(cells["type"], [tag.strip() for tag in cells["tags"].split(",")])
-
-
 def _names(options: Mapping[int, str], cells: Mapping[str, str]) -> dict[str, str]:
-    label, field = _label(cells)
     names = {f"details.{name}": f"Option{at} Value" for at, name in options.items()}
     names |= {"details.Item Weight": "Variant Grams", "details.Age Range": "Google Shopping / Age Group"}
     names |= {"details.Brand": "Vendor", "store": "Vendor", "price": "Variant Price"}
     names |= {"title": "Title", "description": "Body (HTML)", "features": "Body (HTML)"}
-    return names | category_fields({"Product Category": cells["category"]}, {field: label})[1]
+    return names | _category(cells)[1]
+
+
+def _category(cells: Mapping[str, str]) -> tuple[dict[str, list[str] | str], dict[str, str]]:
+    return category_fields({"Product Category": cells["category"]}, {"Type": cells["type"]})
 
 
 def _stock(cells: Mapping[str, str]) -> int | None:

@@ -7,11 +7,12 @@ are kept below the limit, with some of it left over for files.
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from typing import NamedTuple
 
 _FILES = 96
-"""Descriptors for everything that is no connection: store, catalog, logs, requests to a model, the event loop."""
+"""Descriptors for what is opened later and is no connection: the store's files, requests to a model, pages."""
 _LOBBY = 128
 """Connections that may wait to be heard; see :mod:`ecom_rlve.server.admission.door`."""
 _REQUESTS = 32
@@ -56,16 +57,25 @@ def raised_limit() -> int:
     return open_files()
 
 
-def room(limit: int) -> Room:
-    """Return how many connections fit where ``limit`` files may be open.
+def held() -> int:
+    """Return how many files are open now; a mapped catalog alone holds more than a hundred. 0 if no system tells."""
+    for folder in ("/proc/self/fd", "/dev/fd"):
+        with contextlib.suppress(OSError):
+            return len(os.listdir(folder))
+    return 0
 
-    >>> room(1024)
-    Room(connections=928, seats=800)
-    >>> room(1024).places
-    768
+
+def room(limit: int, taken: int = 0) -> Room:
+    """Return how many connections fit where ``limit`` files may be open and so many are.
+
+    >>> room(1024, 100)
+    Room(connections=828, seats=700)
+    >>> room(1024, 100).places
+    668
     >>> room(64)
     Room(connections=48, seats=32)
     """
+    left = max(1, limit - taken)
     # Below some hundred files there is too little of everything: a quarter each.
-    files, lobby = min(_FILES, limit // 4), min(_LOBBY, limit // 4)
-    return Room(limit - files, limit - files - lobby)
+    files, lobby = min(_FILES, left // 4), min(_LOBBY, left // 4)
+    return Room(left - files, left - files - lobby)

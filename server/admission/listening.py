@@ -6,32 +6,33 @@ from functools import partial
 from ipaddress import ip_address
 from typing import Any
 
-from ecom_rlve.server.admission.descriptors import open_files, raised_limit, room
+from ecom_rlve.server.admission.descriptors import held, open_files, raised_limit, room
 from ecom_rlve.server.admission.door import Door, Limits
 from ecom_rlve.server.admission.protocols import GuardedHttp, GuardedSocket
 from ecom_rlve.server.settings import Settings
 
 
 def fitted(settings: Settings) -> Settings:
-    """Raise the limit of open files and return the settings with as many places as fit below it."""
-    places = room(raised_limit()).places
+    """Raise the limit of open files and return the settings with as many places as fit below it.
+
+    What a server maps should be open by now.
+    """
+    places = room(raised_limit(), held()).places
     return settings if settings.max_sessions <= places else settings.model_copy(update={"max_sessions": places})
 
 
 def protocols(settings: Settings) -> dict[str, Any]:
     """Return those of uvicorn's options that guard connections."""
     door = Door(limits(settings))
-    return {
-        "http": partial(GuardedHttp, door=door),
-        "ws": partial(GuardedSocket, door=door),
-        "proxy_headers": bool(settings.trusted_proxies),
-        "forwarded_allow_ips": list(settings.trusted_proxies),
-    }
+    options: dict[str, Any] = {"http": partial(GuardedHttp, door=door), "ws": partial(GuardedSocket, door=door)}
+    if settings.trusted_proxies:
+        options["forwarded_allow_ips"] = list(settings.trusted_proxies)
+    return options
 
 
 def limits(settings: Settings) -> Limits:
     """Return what a server with these settings allows its connections."""
-    connections, seats = room(open_files())
+    connections, seats = room(open_files(), held())
     return Limits(
         connections=connections,
         seats=seats,

@@ -27,8 +27,8 @@ class Overdue(NamedTuple):
     row: int
     used_at: float
     """When its latest action was written, or something else last used it."""
-    is_leased: int
-    """Its client sends heartbeats."""
+    heard_at: float | None
+    """When its client's latest heartbeat came; None if it sends none."""
 
 
 class JournalRows:
@@ -182,10 +182,10 @@ class JournalRows:
         return {row for (row,) in self._database.rows("SELECT id FROM played WHERE state = 'live'")}
 
     def keep(self, clients: Iterable[str], now: float) -> None:
-        """Note that clients have sent heartbeats, which keep their live episodes, and that they send any."""
+        """Note that clients have sent heartbeats."""
         for client in clients:
             self._database.row(
-                "UPDATE played SET used_at = max(used_at, ?), is_leased = 1 WHERE client = ? AND state = 'live'",
+                "UPDATE played SET heard_at = ? WHERE client = ? AND state = 'live'",
                 (now, client),
             )
 
@@ -194,15 +194,16 @@ class JournalRows:
         (live,) = self._database.row("SELECT count(*) FROM played WHERE account = ? AND state = 'live'", (account,))
         return int(live)
 
-    def overdue(self, used_before: float, leased_before: float, most: int) -> list[Overdue]:
+    def overdue(self, used_before: float, heard_before: float, most: int) -> list[Overdue]:
         """Return live episodes that no socket holds and that seem not to have been used since.
 
-        The second time is for those whose clients send heartbeats.
+        The second time is for those whose clients send heartbeats, and have neither sent one nor used it since.
         """
         rows = self._database.rows(
-            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)), is_leased "
-            f"FROM played WHERE {_ON_NO_SOCKET} AND used_at < iif(is_leased, ?, ?) ORDER BY used_at LIMIT ?",
-            (leased_before, used_before, most),
+            "SELECT id, max(used_at, coalesce((SELECT max(at) FROM actions WHERE episode = played.id), 0)), heard_at "
+            f"FROM played WHERE {_ON_NO_SOCKET} AND (used_at < ? OR max(used_at, heard_at) < ?) "
+            "ORDER BY used_at LIMIT ?",
+            (used_before, heard_before, most),
         )
         return [Overdue(*row) for row in rows]
 

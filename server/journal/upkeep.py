@@ -63,9 +63,10 @@ def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
     """Give up the live episodes that nobody has used for too long; return how many."""
     rows.forget_workers(now - DEAD_AFTER_S)
     expired = 0
-    leased_before = now - min(limits.lease_s, limits.idle_ttl_s)
-    for each in rows.overdue(now - limits.idle_ttl_s, leased_before, _BATCH):
-        if each.used_at < (leased_before if each.is_leased else now - limits.idle_ttl_s):
+    used_before, heard_before = now - limits.idle_ttl_s, now - limits.lease_s
+    for each in rows.overdue(used_before, heard_before, _BATCH):
+        is_silent = each.heard_at is not None and max(each.used_at, each.heard_at) < heard_before
+        if each.used_at < used_before or is_silent:
             give_up(rows, runs, each.row)
             expired += 1
         else:

@@ -59,9 +59,13 @@ class Database:
         with nullcontext() if path is None else opening(path):
             if path is not None:
                 self._claim = Claim(path, is_shared=is_shared)
+            is_first = self._claim is None or self._claim.is_first
             try:
-                is_first = self._claim is None or self._claim.is_first
                 self._connection = _connected(path, is_first=is_first)
+            except BaseException:
+                self._release()
+                raise
+            try:
                 if log is not None:
                     self._replica = Replica(self._connection, log, _make_tables)
                     self._replica.catch_up()
@@ -228,8 +232,10 @@ class Database:
 
     def close(self) -> None:
         """Close the file and let another server have it."""
-        if (connection := getattr(self, "_connection", None)) is not None:
-            connection.close()
+        self._connection.close()
+        self._release()
+
+    def _release(self) -> None:
         if self._claim is not None:
             self._claim.release()
 

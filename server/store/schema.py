@@ -99,7 +99,7 @@ _JOURNAL = (
         reset_digest BLOB,
         account TEXT,
         client TEXT,
-        is_leased INTEGER NOT NULL DEFAULT 0,
+        heard_at REAL,
         worker INTEGER,
         state TEXT NOT NULL DEFAULT 'live',
         used_at REAL NOT NULL,

@@ -10,8 +10,8 @@ from itertools import chain, islice
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.rows.report import STATUS_FIELDS
 from ecom_rlve.catalog.rows.row import unreadable_row
-from ecom_rlve.catalog.rows.status import STATUS_FIELDS
 from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.files.grouping import groups_of
 from ecom_rlve.catalog.sources.mapping.file import CENTS, ColumnMapping

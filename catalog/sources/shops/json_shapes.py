@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ecom_rlve.catalog.sources.category_paths import category_fields
-from ecom_rlve.catalog.sources.shopify import body_fields, label_of, option_name
+from ecom_rlve.catalog.sources.shopify import body_fields, option_name
 from ecom_rlve.catalog.sources.shops.offers import Offer, rows_of
 
 _GRAMS = {"g": 1.0, "kg": 1000.0, "oz": 28.349523125, "lb": 453.59237}
@@ -42,10 +42,7 @@ def _shopify_offers(value: Mapping[str, Any]) -> Iterator[Offer]:
     listed = [each for each in value.get("options") or () if isinstance(each, dict)]
     named = {at: option_name(_text(each.get("name")), "") for at, each in enumerate(listed, 1)}
     options = {at: name for at, name in named.items() if name}
-    raw_tags = value.get("tags") or ()
-    tags = [tag.strip() for tag in (raw_tags.split(",") if isinstance(raw_tags, str) else map(_text, raw_tags))]
-    label, field = label_of(_text(value.get("product_type")), tags)
-    category, names = category_fields({}, {"product_type" if field == "Type" else "tags": label})
+    category, names = category_fields({}, {"product_type": _text(value.get("product_type"))})
     fields = {
         "parent_asin": _text(value.get("handle") or value.get("id")),
         "title": _text(value.get("title")),

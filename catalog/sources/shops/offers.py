@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 from ecom_rlve.catalog.errors import SourceError
+from ecom_rlve.catalog.rows.report import STATUS_FIELDS, unsold
 from ecom_rlve.catalog.rows.row import CONTINUATION, unreadable_row
-from ecom_rlve.catalog.rows.status import STATUS_FIELDS, unsold
 from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.files.grouping import groups_of
 from ecom_rlve.catalog.sources.source import FileSource

@@ -10,6 +10,7 @@ import json
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import httpx
@@ -33,6 +34,14 @@ from ecom_rlve.server.web.watch.episodes import Film
 
 PATIENCE_S = 120.0
 """Seconds that a model has for one action."""
+HOW: Mapping[str, tuple[Calls, Format]] = MappingProxyType(
+    {
+        "native tool calls": ("native", "strict"),
+        "text, read strictly": ("text", "strict"),
+        "text, read leniently": ("text", "lenient"),
+    }
+)
+"""The ways in which a model may act, by the words in which they are offered."""
 _RETRY_FOR_S = 15.0
 """Seconds for which a model's server that does not answer is asked again: somebody waits."""
 _AT_ONCE = 4

@@ -2,28 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
-from ecom_rlve.evaluation.judging.plan import Calls
-from ecom_rlve.models import Format
 from ecom_rlve.server.settings import Settings
-from ecom_rlve.server.web.watch.connected import Connection
+from ecom_rlve.server.web.watch.connected import HOW, Connection
 from ecom_rlve.server.web.watch.origins import LOOPBACK, Origins
 
 MODEL = "named model"
 """The choice of a model that the visitor names."""
 _OWN = "own model"
 """The choice of the model that the server's settings name."""
-_HOW: Mapping[str, tuple[Calls, Format]] = MappingProxyType(
-    {
-        "native tool calls": ("native", "strict"),
-        "text, read strictly": ("text", "strict"),
-        "text, read leniently": ("text", "lenient"),
-    }
-)
-HOW = tuple(_HOW)
-"""The ways in which a model may act, as they are offered."""
 
 
 class Models:
@@ -70,7 +56,7 @@ class Models:
         """
         if not self.is_one(agent):
             return None
-        calls, format_ = _HOW[how]
+        calls, format_ = HOW[how]
         if agent == MODEL:
             if not self.may_name:
                 raise ValueError(self.about)

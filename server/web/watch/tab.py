@@ -22,9 +22,9 @@ from ecom_rlve.server.web.components import (
 )
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.views.html import note
-from ecom_rlve.server.web.watch.connected import Connected, ConnectionLostError
+from ecom_rlve.server.web.watch.connected import HOW, Connected, ConnectionLostError
 from ecom_rlve.server.web.watch.episodes import Film, agents_of, recorded, watched
-from ecom_rlve.server.web.watch.models import HOW, MODEL, Models
+from ecom_rlve.server.web.watch.models import MODEL, Models
 from ecom_rlve.server.web.watch.showing import live, moved, opened, refused, show, tick, toggle
 
 _EACH_S = 1.8
@@ -140,7 +140,7 @@ def _model_fields(models: Models, agent: Any) -> list[Any]:
             name = gr.Textbox(label="Model", max_lines=1, max_length=200, scale=2)
             off = gr.InputHTMLAttributes(autocomplete="off")
             key = gr.Textbox(label="Key, if it wants one", type="password", max_lines=1, scale=2, html_attributes=off)
-            how = gr.Dropdown(list(HOW), value=HOW[0], label="It acts with", filterable=False, scale=2)
+            how = gr.Dropdown(list(HOW), value=next(iter(HOW)), label="It acts with", filterable=False, scale=2)
 
     def choose(chosen: str) -> list[Any]:
         is_named = gr.update(visible=chosen == MODEL and models.may_name)

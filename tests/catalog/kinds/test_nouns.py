@@ -16,7 +16,7 @@ def test_every_noun_is_found_in_singular_and_plural() -> None:
 def test_the_longest_noun_at_the_end_counts() -> None:
     words = "red wine glass".split()
     endings = [noun_ending(words, stop) for stop in (1, 2, 3)]
-    assert [ending and ending.at for ending in endings] == [None, 0, 1]
+    assert [None if ending is None else ending.at for ending in endings] == [None, 0, 1]
 
 
 @pytest.mark.parametrize(

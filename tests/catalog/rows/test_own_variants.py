@@ -24,8 +24,8 @@ def test_options_become_typed_attributes() -> None:
         stated(options={"Capacity": "1.5 l"}),
     ]
     assert own_variants(raw) == (
-        OwnVariant({"color": "navy", "size": "s"}, 500, 3),
-        OwnVariant({"color": "ocean mist", "size": "m"}, 650, 0),
+        OwnVariant({"color": "navy", "size": "small"}, 500, 3),
+        OwnVariant({"color": "ocean mist", "size": "medium"}, 650, 0),
         OwnVariant({"capacity": 1500.0}),
     )
 
@@ -64,7 +64,11 @@ def rows(options: list[str], **fields: Any) -> list[dict[str, Any]]:
 
 def test_variants_are_kept_with_the_catalog_and_change_its_fingerprint() -> None:
     catalog, _ = catalog_of(rows(["S", "M", "L"]))
-    assert [dict(each.values) for each in catalog.own_variants(0)] == [{"size": "s"}, {"size": "m"}, {"size": "l"}]
+    assert [dict(each.values) for each in catalog.own_variants(0)] == [
+        {"size": "small"},
+        {"size": "medium"},
+        {"size": "large"},
+    ]
     assert catalog.product(0).variants == catalog.own_variants(0)
     assert catalog.product(0).stock <= 2
     assert catalog.category_of(0).variant_attribute == "size"

@@ -19,10 +19,10 @@ from ecom_rlve.catalog.sources.mapping.proposal import proposed_mapping
 from ecom_rlve.catalog.sources.opening import records_source
 
 _TABLE = """Artikelnummer;Artikelname;Preis (EUR);Warengruppe;Farbe;Gewicht (kg);Stil;Aktiv;Bild
-10;Becher groß;12,99;Haushalt / Becher;Rot;0,5;S1;ja;a.jpg
-11;Becher groß;14,99;Haushalt / Becher;Blau;0,5;S1;ja;b.jpg
-12;Lampe;1.299,00;Haushalt / Lampen;;2,0;;ja;c.jpg
-13;Alte Lampe;9,00;Haushalt / Lampen;;2,0;;nein;d.jpg
+10;Becher groß;12,99;Home / Mugs;Rot;0,5;S1;ja;a.jpg
+11;Becher groß;14,99;Home / Mugs;Blau;0,5;S1;ja;b.jpg
+12;Lampe;1.299,00;Home / Lamps;;2,0;;ja;c.jpg
+13;Alte Lampe;9,00;Home / Lamps;;2,0;;nein;d.jpg
 """
 _MAP = """
 [columns]
@@ -59,7 +59,7 @@ def test_columns_units_currency_and_groups_are_mapped(tmp_path: Path) -> None:
     ]
     assert (lamp.id, lamp.price_cents, lamp.attributes["weight"]) == ("12", 129900, 2000.0)
     assert catalog.currency == "EUR"
-    assert catalog.category_of(1).path == ("Haushalt", "Lampen")
+    assert catalog.category_of(1).name == "lamps"
     assert lamp.provenance["price"] == "Preis (EUR): 1.299,00"
     assert report.dropped == {DropReason.CONTINUATION: 1, DropReason.UNPUBLISHED: 1}
 

@@ -198,7 +198,7 @@ def test_shopify_s_products_json_gives_products_with_variants(tmp_path: Path) ->
     hidden = product | {"handle": "hidden", "published_at": None}
     (boots,) = products(tmp_path / "a.json", json.dumps({"products": [product, hidden]}))
     assert (boots.id, boots.category, boots.brand, boots.features) == ("boots", "boots", "Acme", ("Leather",))
-    assert variants(boots) == [("s", 5900, None), ("l", 6500, 0)]
+    assert variants(boots) == [("small", 5900, None), ("large", 6500, 0)]
     assert boots.attributes["weight"] == 900.0
 
 

@@ -66,7 +66,7 @@ def test_sizes_in_two_colours_are_offered_by_size() -> None:
     grid = [stated(color, stock=stock, Size=size) for color, stock in (("Red", 1), ("Blue", 9)) for size in "SML"]
     world = world_of(grid)
     assert {(each.attribute, each.value, each.stock) for each in world.variants(0)} == {
-        ("size", size, 9) for size in "sml"
+        ("size", size, 9) for size in ("small", "medium", "large")
     }
 
 
@@ -93,9 +93,9 @@ def test_tools_show_and_reckon_with_a_variants_own_price_and_stock() -> None:
 
 
 def test_a_letter_after_an_apostrophe_is_no_size() -> None:
-    world = world_of([stated("", Size=size) for size in "SML"])
+    world = world_of([stated("", Style=style) for style in "SML"])
     assert are_named("it's sold out", world.variants(0)) == []
-    assert [each.value for each in are_named("size s is sold out", world.variants(0))] == ["s"]
+    assert [each.value for each in are_named("style s is sold out", world.variants(0))] == ["s"]
 
 
 def test_a_currency_reaches_cards_cart_and_policies() -> None:

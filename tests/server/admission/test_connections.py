@@ -13,11 +13,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from websockets.sync.client import connect
 
 from ecom_rlve.evaluation.local_server import server_process
-from ecom_rlve.server.admission.descriptors import room
 
 RESET = b"POST /reset HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n"
 
@@ -187,7 +187,9 @@ def test_health_answers_with_all_places_taken_and_a_crowd_knocking(tmp_path: Pat
     with server_process(*arguments, python=limited(tmp_path, 300)) as (url, process), ExitStack() as stack:
         port = int(url.rpartition(":")[2])
         ws = f"{url.replace('http', 'ws')}/ws"
-        peers = [stack.enter_context(connect(ws)) for _ in range(room(300).places)]
+        places = httpx.get(f"{url}/metadata").json()["max_sessions"]
+        assert 1 < places < 300
+        peers = [stack.enter_context(connect(ws)) for _ in range(places)]
         late = stack.enter_context(connect(ws))
         assert "CAPACITY" in str(late.recv(timeout=30))
         for each in knocking(port, crowd):

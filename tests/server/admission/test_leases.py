@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,11 +26,21 @@ def begun(http: Any, headers: dict[str, str]) -> str:
 
 
 def beat(http: Any, headers: dict[str, str]) -> Any:
-    return http.call("POST", "/heartbeat", headers=headers)
+    """Send a heartbeat and let the server do what it does every few seconds."""
+    answer = http.call("POST", "/heartbeat", headers=headers)
+    http._runner.run(http.service.tend())
+    return answer
+
+
+@pytest.fixture(params=["in memory", "in the journal"])
+def http(request: pytest.FixtureRequest, api: Callable[..., Any], tmp_path: Path) -> Any:
+    """An in-process client of a server whose episodes are kept here or there."""
+    return api(store="memory" if request.param == "in memory" else tmp_path / "store.sqlite3")
 
 
 def live(http: Any) -> int:
-    http.service.sessions.reap()
+    """Return how many places are taken once what is over was given up."""
+    http._runner.run(http.service.tend())
     found: int = http.service.sessions.active
     return found
 

@@ -237,7 +237,7 @@ class Sockets(RuleBasedStateMachine):
         self._stack = ExitStack()
         self._peers: list[ClientConnection] = []
 
-    @rule(path=st.sampled_from(["/ws", "/envs/cart/ws", "/ws?session_id=none", "/envs/none/ws"]))
+    @rule(path=st.sampled_from(["/ws", "/ws", "/envs/cart/ws", "/ws?session_id=none", "/envs/none/ws"]))
     def open(self, path: str) -> None:
         if len(self._peers) < 4:
             peer = self._stack.enter_context(connect(self.fuzzed.ws.replace("/ws", path), max_size=None))
@@ -273,23 +273,24 @@ class Sockets(RuleBasedStateMachine):
 
     @rule(data=st.binary(min_size=1, max_size=12), at=st.integers(0, 3))
     def break_frames(self, data: bytes, at: int) -> None:
-        if (peer := self._peer(at)) is not None:
-            with suppress(OSError):
-                peer.socket.sendall(data)
-            self._gone(peer)
+        peer = self._peer(at)
+        with suppress(OSError):
+            peer.socket.sendall(data)
+        self._gone(peer)
 
     @rule(at=st.integers(0, 3))
     def vanish(self, at: int) -> None:
-        if (peer := self._peer(at)) is not None:
-            self._gone(peer)
+        self._gone(self._peer(at))
 
     def teardown(self) -> None:
         for peer in list(self._peers):
             self._gone(peer)
         self._stack.close()
 
-    def _peer(self, at: int) -> ClientConnection | None:
-        return self._peers[at % len(self._peers)] if self._peers else None
+    def _peer(self, at: int) -> ClientConnection:
+        if not self._peers:
+            self.open("/ws")
+        return self._peers[at % len(self._peers)]
 
     def _gone(self, peer: ClientConnection) -> None:
         self._peers.remove(peer)
@@ -300,8 +301,7 @@ class Sockets(RuleBasedStateMachine):
         self._sent(at, json.dumps(frame))
 
     def _sent(self, at: int, text: str | bytes) -> None:
-        if (peer := self._peer(at)) is None:
-            return
+        peer = self._peer(at)
         try:
             peer.send(text)
             answer = json.loads(peer.recv(timeout=60))
@@ -375,8 +375,9 @@ def test_no_conversation_is_a_fault_of_the_server(fuzzed: Any, machine: Any, exa
     with fuzzed.watched():
         run_state_machine_as_test(machine, settings=chosen)
     if machine is Sockets:
+        # It was no waste of time.
         assert Sockets.answered["observation"] > examples // 4
-        assert Sockets.answered["error"] > examples // 4
+        assert Sockets.answered["error"] > examples
 
 
 _TOOL = Path(__file__).parents[3] / ".venv" / "fuzz" / "bin" / "schemathesis"

@@ -14,7 +14,9 @@ JOB = Job("adaptive", Plan(("STATUS",), 64, 0), 2, (("STATUS", 0),))
 
 def test_a_finished_run_is_not_run_again(tmp_path: Path) -> None:
     kept = Kept(tmp_path)
+    assert kept.of([JOB]) == []
     first = kept.outcome(JOB)
+    assert kept.of([JOB]) == [first]
     (file,) = tmp_path.iterdir()
     written = file.stat().st_mtime_ns
     assert kept.outcome(JOB) == first

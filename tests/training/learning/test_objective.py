@@ -33,6 +33,12 @@ def decisions(policy: Policy, count: int = 12) -> list[Decision]:
     return found
 
 
+def test_a_policy_that_knows_nothing_draws_a_skill_first() -> None:
+    candidates = [*(Candidate("ask", {}, (f"topic:{at}",)) for at in range(3)), Candidate("submit", {})]
+    found = np.exp(Policy().log_probabilities(choices_of(candidates, (), ("w:hello",))))
+    assert found == pytest.approx([1 / 6, 1 / 6, 1 / 6, 1 / 2])
+
+
 def objective(batch: Batch, weights: Floats, advantage: Floats) -> float:
     """Return what is maximised, as it is written in the paper, with the entropy bonus."""
     logs = batch.log_probabilities(weights)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.models import DomainCode, ToolResult
 from ecom_rlve.training.learning.notebook import Notebook
 from ecom_rlve.training.learning.policy import Candidate
 from ecom_rlve.training.learning.runs import NOTES
 from ecom_rlve.training.learning.skills.cards import counts_in
 from ecom_rlve.training.learning.skills.policy_questions import holding
+from ecom_rlve.training.learning.skills.returns import ReturnNotes
 
 OUTCOMES = (
     "The trade-in rate varies with the account type. If yours is a private account: take off 2 percentage points. "
@@ -50,6 +52,46 @@ def test_what_is_in_the_cart_is_not_added_again(shop: Shop) -> None:
     take(episode, notes, first)
     assert first.action not in [each.action for each in offered(notes, "add")]
     assert offered(notes, "remove")
+
+
+def test_what_the_store_will_not_add_is_reported_by_its_id(shop: Shop) -> None:
+    episode, notes = begun(shop, "CART", 0, 0)
+    take(episode, notes, offered(notes, "search sentence")[0])
+    take(episode, notes, offered(notes, "variants")[0])
+    add = offered(notes, "add")[0]
+    product_id = add.action["tool_calls"][0]["args"]["product_id"]
+    notes.note(add)
+    refused = ToolResult(name="cart_add", error="sold out", code=DomainCode.OUT_OF_STOCK)
+    notes.read(episode.opening.model_copy(update={"user_message": "", "tool_results": [refused]}))
+    assert not offered(notes, "add")
+    (report,) = offered(notes, "report")
+    assert product_id in report.action["assistant_message"]
+
+
+def test_one_question_asks_for_all_that_an_item_lacks_once(shop: Shop) -> None:
+    episode, notes = begun(shop, "CART", 0, 1)
+    take(episode, notes, offered(notes, "search sentence")[0])
+    (asks,) = offered(notes, "ask details")
+    assert 1 <= len(asks.asks) <= 3
+    take(episode, notes, asks)
+    again = {topic for each in offered(notes, "ask details") for topic in each.asks}
+    assert not again & set(asks.asks)
+
+
+def test_refusing_is_another_skill_where_a_line_can_be_returned(shop: Shop) -> None:
+    skills: dict[bool, set[str]] = {True: set(), False: set()}
+    for seed in range(40):
+        episode, notes = begun(shop, "RETURN", 0, seed)
+        take(episode, notes, offered(notes, "list")[0])
+        take(episode, notes, offered(notes, "check")[0])
+        assert isinstance(notes, ReturnNotes)
+        (can,) = notes.checked.values()
+        skills[can] |= {each.skill for each in notes.fresh_offers() if each.skill.startswith("submit not_eligible")}
+        if skills[True] and skills[False]:
+            break
+    assert skills[True]
+    assert skills[False]
+    assert not skills[True] & skills[False]
 
 
 def test_a_look_is_offered_once(shop: Shop) -> None:

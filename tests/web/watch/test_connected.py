@@ -16,10 +16,11 @@ from ecom_rlve.models import Termination
 from ecom_rlve.server.service import Service
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web.games import Games
-from ecom_rlve.server.web.watch.connected import Connected, Connection, ConnectionLostError, Frame
-from ecom_rlve.server.web.watch.models import HOW, MODEL, Models
+from ecom_rlve.server.web.watch.connected import HOW, Connected, Connection, ConnectionLostError, Frame
+from ecom_rlve.server.web.watch.models import MODEL, Models
 
 KEY = "sk-secret-1234"
+NATIVE, _, LENIENT = HOW
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +110,7 @@ def test_only_so_many_models_play_at_once(games: Games, model_url: str) -> None:
 
 
 def test_a_visitor_may_name_only_what_the_settings_allow() -> None:
-    named = ("http://127.0.0.1:9/v1", " some-model ", KEY, HOW[0])
+    named = ("http://127.0.0.1:9/v1", " some-model ", KEY, NATIVE)
     with pytest.raises(ValueError, match="ECOM_RLVE_AGENT_ORIGINS"):
         Models(Settings()).connection(MODEL, *named)
     models = Models(Settings(agent_origins=("loopback",)))
@@ -119,9 +120,9 @@ def test_a_visitor_may_name_only_what_the_settings_allow() -> None:
     with pytest.raises(ValueError, match="may not ask"):
         models.connection(MODEL, "http://169.254.169.254/v1", *named[1:])
     with pytest.raises(ValueError, match="model: name one"):
-        models.connection(MODEL, named[0], " ", KEY, HOW[0])
+        models.connection(MODEL, named[0], " ", KEY, NATIVE)
     with pytest.raises(ValueError, match="key: ") as refused:
-        models.connection(MODEL, named[0], "m", "a\nb", HOW[0])
+        models.connection(MODEL, named[0], "m", "a\nb", NATIVE)
     assert "a\nb" not in str(refused.value)
     assert models.connection("expert", *named) is None
 
@@ -132,10 +133,10 @@ def test_the_servers_own_key_goes_only_to_its_own_model() -> None:
     )
     models = Models(settings)
     (_, own), _ = models.choices
-    assert models.connection(own, "http://127.0.0.1:9/v1", "other", "", HOW[2]) == Connection(
+    assert models.connection(own, "http://127.0.0.1:9/v1", "other", "", LENIENT) == Connection(
         "https://models.example/v1", "own", KEY, "text", "lenient"
     )
-    theirs = models.connection(MODEL, "http://127.0.0.1:9/v1", "other", "", HOW[0])
+    theirs = models.connection(MODEL, "http://127.0.0.1:9/v1", "other", "", NATIVE)
     assert theirs is not None
     assert theirs.key == ""
     assert KEY not in json.dumps(models.choices) + models.about

@@ -48,7 +48,7 @@ class DiscoveryNotes(ShelfNotes):
             Candidate("search message", use("catalog_search", query=self.first[:900], limit=_PAGE)),
             *self.sentence_searches(),
             *(
-                question(self, "ask", topic, text, f"{topic}:{topic in stated},{self.asked[topic] > 0}")
+                question(self, f"ask {topic}", topic, text, f"said:{topic in stated}")
                 for topic, text in _QUESTIONS.items()
             ),
         ]
