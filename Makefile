@@ -85,7 +85,7 @@ pictures: $(WEB_INSTALLED)  ## the pictures of docs/page.md, taken by the same t
 	ECOM_RLVE_PICTURES=docs/images $(WEB)/bin/python -m pytest -p no:cacheprovider tests/web/test_page.py
 
 test-deploy: $(DEPLOY_INSTALLED)  ## the image without an engine, servers behind nginx, Redis, Ray Serve, manifests: as root, ten minutes
-	$(DEPLOY)/bin/python -m pytest -q -rs -p no:cacheprovider tests/deploy tests/server/store/test_replica.py
+	$(DEPLOY)/bin/python -m pytest -q -rs -p no:cacheprovider tests/deploy tests/server/store/test_replica.py tests/server/journal --deselect tests/deploy/test_audit.py
 
 test-trl: $(TRL_INSTALLED)  ## TRL plays the environments and takes the recipe's dry run, on CPU: five minutes
 	$(TRL_PYTEST) -m "not nightly" tests/training/with_trl
