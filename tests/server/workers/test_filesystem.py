@@ -13,14 +13,14 @@ from ecom_rlve.server.workers.filesystem import require_local
 
 MOUNTS = """\
 /dev/sda1 / ext4 rw,relatime 0 0
-tmpfs /tmp tmpfs rw 0 0
+tmpfs /scratch tmpfs rw 0 0
 server:/data /data nfs4 rw,vers=4.2 0 0
 /dev/sdb1 /data/local xfs rw 0 0
 //nas/share /mnt/my\\040share cifs rw 0 0
 """
 
 
-@pytest.mark.parametrize("path", ["/var/lib/store.sqlite3", "/tmp/s", "/data/local/s", "/database/s", "/mnt/s"])
+@pytest.mark.parametrize("path", ["/var/lib/store.sqlite3", "/scratch/s", "/data/local/s", "/database/s", "/mnt/s"])
 def test_a_disk_of_this_machine_is_allowed(path: str) -> None:
     require_local(Path(path), MOUNTS)
 

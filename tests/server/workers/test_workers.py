@@ -57,6 +57,7 @@ def test_killed_and_replaced_workers_are_not_noticed(tmp_path: Path) -> None:
 def test_a_supervisor_that_is_killed_takes_its_workers_along(tmp_path: Path) -> None:
     with two_workers(tmp_path / "store.sqlite3") as (_, pid):
         workers = workers_of(pid)
+        assert len(workers) == 2
         os.kill(pid, signal.SIGKILL)
         deadline = time.monotonic() + NEVER_S
         while time.monotonic() < deadline and any(Path(f"/proc/{worker}").exists() for worker in workers):
