@@ -2,7 +2,7 @@
 
 ``data/judged.json`` holds queries as people type them, and the products of a catalog that a reader graded for each: 3
 exactly what is sought, 2 good, 1 related; what is not listed is 0. Of the real files every product was read; of the
-procedural catalog those that the search before and after the change to BM25 showed first.
+procedural catalog those that the search before and since the change to BM25 showed first.
 """
 
 from __future__ import annotations

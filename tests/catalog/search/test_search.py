@@ -140,14 +140,13 @@ def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() ->
     assert set(found[1:3]) == {0, 1}
 
 
-def test_several_things_take_turns_and_one_comes_first(big_shop: Shop) -> None:
+def test_several_things_take_turns(big_shop: Shop) -> None:
     search = big_shop.search
 
     def kinds(query: str) -> list[str]:
         return [search.catalog.category_of(int(row)).name for row in search.rank(query, None, 4)]
 
     assert kinds("a yoga mat and a desk lamp") == ["yoga mats", "desk lamps"] * 2
-    assert set(kinds("a desk lamp for the yoga mat")) == {"desk lamps"}
 
 
 def test_accessories_come_after_the_thing() -> None:

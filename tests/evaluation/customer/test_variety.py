@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import defaultdict
 from fractions import Fraction
 from math import exp, isclose
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,7 @@ from ecom_rlve.evaluation.customer.variety import (
 )
 
 _LEVELS = (0, 3, 6, 9, 12)
+ROOT = Path(__file__).parents[3]
 
 
 def test_equal_texts_have_a_self_bleu_of_one() -> None:
@@ -113,7 +116,10 @@ def opening_frame(episode: Episode) -> str:
 
 def test_no_opening_frame_is_likely() -> None:
     """Of all customers of an environment, no more than one in a hundred begins with the same frame."""
+    # A test of an environment of its own may have made its frames known in this process.
+    shipped = {name for path in (ROOT / "envs").rglob("*.toml") for name in tomllib.loads(path.read_text())}
     openings = [each for name, each in known_tables().items() if name.startswith("open_") and not each.is_phrase]
+    openings = [each for each in openings if each.name in shipped]
     assert len(openings) >= 7
     shares: dict[tuple[str, str], Fraction] = defaultdict(Fraction)
     for each in openings:
