@@ -47,7 +47,7 @@ help:  ## show this list
 demo: $(INSTALLED)  ## start a server and watch an episode
 	$(BIN)/ecom-rlve demo
 
-test: check  ## every fast check: format, lint, types, tests: four minutes
+test: check  ## every fast check: format, lint, types, tests: ten minutes
 	$(PYTEST) -m "not slow and not nightly"
 
 check: $(INSTALLED)  ## format, lint and types only
