@@ -294,6 +294,7 @@ def test_a_cache_that_is_not_as_written_is_built_again(
     assert list(tmp_path.iterdir()) == [home]
 
 
+@pytest.mark.slow
 def test_one_changed_byte_anywhere_in_a_cache_is_noticed_and_the_file_written_again(tmp_path: Path) -> None:
     """Of the same length, and of a kind that a search need not stumble over."""
     catalog = synthetic_catalog(40)

@@ -195,6 +195,7 @@ def test_one_endless_item_is_refused_before_it_fills_the_memory(tmp_path: Path, 
         list(MerchantFeed(path, max_bytes=100_000).rows(0))
 
 
+@pytest.mark.slow
 def test_a_long_feed_takes_little_memory(tmp_path: Path) -> None:
     path = tmp_path / "long.xml"
     with path.open("w") as file:

@@ -133,6 +133,7 @@ def check(messages: Iterable[Message], least: int) -> None:
     assert count >= least
 
 
+@pytest.mark.slow
 def test_messages_are_sound_in_form(messages_of: Callable[[int], Iterator[Message]]) -> None:
     check(messages_of(FAST), 4 * FAST)
 

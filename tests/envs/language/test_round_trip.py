@@ -123,6 +123,7 @@ def check(drawn: Drawn, meanings: FactReader, each: int) -> int:
     return count
 
 
+@pytest.mark.slow
 def test_every_frame_is_read_back_to_what_it_was_made_from(drawn: Drawn, meanings: FactReader) -> None:
     assert check(drawn, meanings, EACH) >= 5000
 

@@ -132,6 +132,7 @@ def test_no_opening_frame_is_likely() -> None:
     assert likely == {}
 
 
+@pytest.mark.slow
 def test_no_opening_frame_is_met_often(wide_shop: Shop) -> None:
     """A frame of everybody is one of 200: chance brings one of a thousand such frames up to 6 times in 200 episodes."""
     found = frames_of_openings(wide_shop, 200)

@@ -82,6 +82,7 @@ def test_so_it_is_with_every_environment_and_a_server_of_its_own(tmp_path: Path)
     check_that_killing_changes_nothing(tmp_path, arguments, kills=(100, 300))
 
 
+@pytest.mark.slow
 def test_episodes_that_a_killed_run_left_live_are_ended(tmp_path: Path, judging_url: str) -> None:
     arguments = ["--url", judging_url, "--env", "CART", "--difficulty", "2", "--episodes", "60"]
     killed_at(tmp_path, command_of(tmp_path, *arguments), 2)
@@ -92,6 +93,7 @@ def test_episodes_that_a_killed_run_left_live_are_ended(tmp_path: Path, judging_
     assert not {each["episode_id"] for each in left} & {each["episode_id"] for each in now}
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_server_of_its_own_ends_with_a_killed_run(tmp_path: Path) -> None:
     code = (

@@ -18,6 +18,7 @@ def test_random_skills_score_low(shop: Shop, env_id: str) -> None:
     assert judge(shop, env_id, 0, None, JUDGED).success <= 0.25
 
 
+@pytest.mark.slow
 def test_status_rises(shop: Shop) -> None:
     before = judge(shop, "STATUS", 0, None, JUDGED).success
     trained = train(InProcess(shop, 1), Plan(("STATUS",), 640, 1))
