@@ -6,13 +6,17 @@ import asyncio
 import gc
 import os
 import threading
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from ecom_rlve.client import AsyncEcomEnv, EcomEnv
 from ecom_rlve.client.heartbeat import HEADER, Heart, heart
+
+if TYPE_CHECKING:
+    # The client's own tests run without a server's packages.
+    from fastapi import FastAPI
 
 CART = {"env_id": "CART", "difficulty": 1, "seed": 42}
 
