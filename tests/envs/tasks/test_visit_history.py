@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, chisquare, fisher_exact, mannwhitneyu
 
+from ecom_rlve.catalog.rows.row import catalog_of
+from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.tasks.cart.goal import closeness, items_at
 from ecom_rlve.envs.tasks.cart.lookalikes import with_lookalike
@@ -174,6 +176,32 @@ def test_a_kind_with_too_few_rows_makes_a_smaller_family(targets: int) -> None:
         drawn = draw_history(rng, wanted, kinds, lambda kind: rows[kind][int(rng.integers(2))])
         assert len(set(drawn)) == len(drawn)
         assert len(drawn) <= 2 * len(kinds)
+
+
+def test_what_words_cannot_single_out_is_never_wanted_and_never_visited() -> None:
+    rows = [
+        {
+            "parent_asin": f"{kind}{at}",
+            "title": f"{kind} {at}",
+            "price": f"from {at + 5}.00" if at % 2 else f"{at + 5}.00",
+            "rating": 4.0,
+            "store": f"Alder {at % 3}",
+            "details": {"Material": "Cotton", "Color": "Blue"},
+            "categories": ["Home", f"{kind}s"],
+        }
+        for kind in ("Mug", "Lamp", "Chair", "Bowl", "Towel", "Pillow")
+        for at in range(20)
+    ]
+    catalog, _ = catalog_of(rows)
+    shop = Shop(catalog, Search.build(catalog))
+    is_vague = shop.catalog.column("price").is_floor
+    assert is_vague is not None
+    visited = 0
+    for world, targets in worlds(shop, 0, 40):
+        assert not is_vague[targets].any()
+        assert not is_vague[list(world.history)].any(), "a price 'from' would say that an entry is not wanted"
+        visited += len(world.history)
+    assert visited == 40 * 3 * 4
 
 
 def test_a_kind_without_eligible_rows_is_no_endless_search() -> None:
