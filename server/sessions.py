@@ -19,6 +19,7 @@ from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEpisodeError, UnknownSessionError
 
 UNKNOWN = "no episode has this id: it never existed, expired or was deleted; reset first"
+TAKEN = "an episode of another account has this id; choose another id, or leave it to the server"
 _NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
 
 
@@ -146,7 +147,8 @@ class Sessions:
 
         Raises:
             UnknownSessionError: the connection was closed.
-            EpisodeExistsError: a live episode, not the connection's own, has this id or is about to.
+            EpisodeExistsError: a live episode, not the connection's own, has this id or is about to; or another
+                account's has it, live or ended.
             CapacityError, AccountFullError: no place is left (HTTP only: a socket has its place).
         """
         self._require_open(connection)
@@ -154,6 +156,8 @@ class Sessions:
         live = known is not None and not known.episode.done and (connection is None or known.owner is not connection)
         if live or episode_id in self._building:
             raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
+        if known is not None and not is_own(known.account):
+            raise EpisodeExistsError(TAKEN)
         if connection is None:
             self._require_place()
             self._http_live[episode_id] = tokens.account()

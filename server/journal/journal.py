@@ -26,6 +26,7 @@ from ecom_rlve.server.journal.rows import JournalRows
 from ecom_rlve.server.journal.upkeep import Limits, Survey, expire, give_up, look_around, retain
 from ecom_rlve.server.journal.writer import Writer
 from ecom_rlve.server.runs.runs import Assignment, Begun, Entry, Runs
+from ecom_rlve.server.sessions import TAKEN
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
 
@@ -207,6 +208,8 @@ class Journal:
         if namesake is not None:
             if namesake.is_live and (replaced is None or replaced != namesake.row):
                 raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
+            if new.account is not None and namesake.account not in (None, new.account):
+                raise EpisodeExistsError(TAKEN)
             if not namesake.is_live:
                 rows.remove(namesake.row)
         if replaced is not None:
