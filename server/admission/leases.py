@@ -37,7 +37,7 @@ class Named:
 def client() -> str | None:
     """Return the client that the running task works for, told apart by accounts; None if it did not name itself."""
     name = _CLIENT.get()
-    return None if name is None else f"{tokens.account() or ''}/{name}"
+    return None if name is None else tokens.own_name(name)
 
 
 class Leases:
@@ -56,7 +56,9 @@ class Leases:
         self._beats[client] = self._now()
         self._unheard.add(client)
         if len(self._beats) > _MOST_CLIENTS:
-            del self._beats[next(iter(self._beats))]
+            silent = next(iter(self._beats))
+            del self._beats[silent]
+            self._unheard.discard(silent)
 
     def heard(self) -> list[str]:
         """Return the clients that have sent heartbeats since the last call, in order."""

@@ -165,6 +165,11 @@ def account() -> str | None:
     return None if found is None else found.name
 
 
+def own_name(name: str) -> str:
+    """Return what a visitor calls something, told apart from what other accounts call so."""
+    return json.dumps([account(), name])
+
+
 def may(scope: Scope) -> bool:
     """Tell whether the visitor has a scope."""
     found = _VISITOR.get()

@@ -78,7 +78,7 @@ class Resets:
         if request.request_id is None:
             return await self._open(request, env, connection)
         digest = digest_of([env, request.model_dump(exclude={"request_id"})])
-        reset_id = _own(request.request_id)
+        reset_id = tokens.own_name(request.request_id)
         async with self._resetting.setdefault(reset_id, asyncio.Lock()):
             known = await self._with_reset_id(reset_id)
             if known is None:
@@ -130,7 +130,7 @@ class Resets:
             options = self._options(tuple(request.include))
             record = await self._execution.run(self._built, assignment.spec, episode_id, options)
             if request.request_id is not None:
-                record.reset_id, record.reset_answer = _own(request.request_id), StoredAnswer(digest, "")
+                record.reset_id, record.reset_answer = tokens.own_name(request.request_id), StoredAnswer(digest, "")
             await self._word_opening(record)
             body = await self._begun(record, assignment, options, connection)
         finally:
@@ -190,8 +190,3 @@ class Resets:
         record = Record(lambda: Episode(self._shop, spec, episode_id, **arguments))
         record.discloses, record.account, record.client = options.discloses, tokens.account(), client()
         return record
-
-
-def _own(request_id: str) -> str:
-    """Return a reset's request id as it is kept: accounts may use the same."""
-    return f"{tokens.account() or ''}/{request_id}"

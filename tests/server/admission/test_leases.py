@@ -135,5 +135,6 @@ def test_many_clients_are_bounded(clock: Any) -> None:
     leases = Leases(1, clock)
     for number in range(10_001):
         leases.beat(str(number))
+    assert len(leases.heard()) == 10_000, "nobody may ever ask for them"
     clock.seconds = 2
     assert [leases.is_lost(name) for name in ("0", "1", "10000", "never", None)] == [False, True, True, False, False]

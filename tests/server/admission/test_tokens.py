@@ -124,6 +124,33 @@ def test_an_episode_is_its_accounts_and_a_judge_may_read_it(guarded: Any) -> Non
     assert status(guarded, "root", "POST", "/step", step) == 404
 
 
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_an_ended_episode_gives_way_to_none_of_another_account(
+    api: Callable[..., Any], tmp_path: Path, is_kept: bool
+) -> None:
+    http = api(tokens=LISTED, store=tmp_path / "store.sqlite3" if is_kept else "memory")
+    body = {**CART, "episode_id": "mine"}
+    assert status(http, "ann-1", "POST", "/reset", body) == 200
+    assert status(http, "ann-1", "POST", "/episodes/mine/finish", {}) == 200
+    if is_kept:
+        # The journal alone knows it.
+        http.service.sessions.put_out(http.service.sessions.get("mine"))
+    refused = http.call("POST", "/reset", headers=bearer("bob-1"), json=body)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (409, "EPISODE_EXISTS")
+    assert status(http, "ann-1", "GET", "/episodes/mine/trace") == 200
+    # The account itself may begin another of this id, also by its other token.
+    assert status(http, "ann-2", "POST", "/reset", body) == 200
+
+
+def test_accounts_whose_names_hold_a_slash_have_request_ids_of_their_own(api: Callable[..., Any]) -> None:
+    http = api(tokens=[spec("team", "team-1", "play"), spec("team/ann", "ann-1", "play")])
+    ids = set()
+    for token, request_id in (("ann-1", "x" * 16), ("team-1", "ann/" + "x" * 16)):
+        answer = http.call("POST", "/reset", headers=bearer(token), json={**CART, "request_id": request_id})
+        ids.add(answer.json()["observation"]["episode_id"])
+    assert len(ids) == 2
+
+
 def test_acts_and_goals_are_disclosed_to_judges_alone(guarded: Any) -> None:
     told = {}
     for token in ("bob-1", "root"):
