@@ -70,10 +70,11 @@ def report(runs: Runs, run_id: str, reported: Report, *, discloses_acts: bool) -
             Uncounted.ACTS_DISCLOSED if discloses_acts else _begun(curriculum, spec, each.episode_id)
             for spec, each in zip(specs, reported.episodes, strict=True)
         ]
-        for spec, each, why in zip(specs, reported.episodes, reasons, strict=True):
-            if why is None:
-                share, highest = Fraction(each.correct_share), runs.highest(spec.env_id)
-                curriculum.end(key_of(spec), spec.seed, each.episode_id, share, highest)
+        for at, (spec, each) in enumerate(zip(specs, reported.episodes, strict=True)):
+            key, share, highest = key_of(spec), Fraction(each.correct_share), runs.highest(spec.env_id)
+            if reasons[at] is None and not curriculum.end(key, spec.seed, each.episode_id, share, highest):
+                # Those before it have lifted the frontier.
+                reasons[at] = curriculum.why_not(key, spec.difficulty, spec.seed, each.episode_id)
         counted = reasons.count(None)
         runs.rows.add_counted(run.id, counted)
     told = [

@@ -138,6 +138,18 @@ def test_reports_count_once_and_climb(http: Any) -> None:
     assert run(http)["counted"] == 8
 
 
+def test_a_report_in_which_the_frontier_climbs_says_what_was_late(http: Any) -> None:
+    put(http, parameters={"tau_num": 2})
+    told = report(http, sampled(http, n=6))
+    late = {"counts": False, "why_uncounted": "below_frontier"}
+    assert told["episodes"][3:] == [
+        {"episode_id": "e3", "counts": True},
+        {"episode_id": "e4", **late},
+        {"episode_id": "e5", **late},
+    ]
+    assert (told["counted"], run(http)["counted"]) == (4, 4)
+
+
 def test_an_episode_that_is_played_here_is_not_counted_from_elsewhere(http: Any) -> None:
     row = sampled(http)[0]
     http.reset(**row, episode_id="here")
