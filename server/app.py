@@ -153,6 +153,10 @@ async def _tend(service: Service) -> None:
         except StoreUnavailableError as error:
             _logger.warning(Event("store", error=error))
             continue
+        except Exception as error:
+            # Whatever it is: if nobody tended the episodes any more, their places would be lost.
+            translate(error)
+            continue
         if expired:
             _logger.info(Event("expired", episodes=expired, active=service.sessions.active))
 

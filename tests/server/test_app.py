@@ -56,6 +56,22 @@ def test_the_reaper_runs_while_the_server_does(serve: Any) -> None:
     server.until(lambda: server.service.sessions.readable == 0)
 
 
+def test_a_fault_in_tending_is_noted_and_tending_goes_on(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    server = serve(idle_ttl_s=0.05)
+    tend, calls = server.service.tend, []
+
+    async def faulty() -> int:
+        calls.append(None)
+        if len(calls) == 1:
+            raise ValueError("a row that cannot be read")
+        found: int = await tend()
+        return found
+
+    monkeypatch.setattr(server.service, "tend", faulty)
+    assert httpx.post(f"{server.http}/reset", timeout=None).status_code == 200
+    server.until(lambda: len(calls) > 2 and server.service.sessions.readable == 0)
+
+
 def test_the_module_serves_on_the_port_of_the_environment() -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as free:
         port = free.getsockname()[1]
