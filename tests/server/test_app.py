@@ -58,7 +58,8 @@ def test_the_reaper_runs_while_the_server_does(serve: Any) -> None:
 
 def test_a_fault_in_tending_is_noted_and_tending_goes_on(serve: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     server = serve(idle_ttl_s=0.05)
-    tend, calls = server.service.tend, []
+    tend = server.service.tend
+    calls: list[None] = []
 
     async def faulty() -> int:
         calls.append(None)
