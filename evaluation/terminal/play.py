@@ -40,7 +40,6 @@ class Game:
         self._calls: list[Call] = []
         self._answers: list[dict[str, Any]] = []
         self._max_turns = 0
-        self._last: StepResult | None = None
 
     def play(self, **arguments: Any) -> EpisodeResult | None:
         """Play one episode, and return how it ended: None if the person leaves, or the server had to end it.
