@@ -200,7 +200,9 @@ class Game:
         for intent, goal in goal_words.errands(result.goal):
             answer = next((each for each in self._answers if intent in (None, each.get("intent"))), {})
             found = goal_words.compared(goal, answer, self._seen.cart, self._seen.named)
-            screen.show_wanted(self._console, intent, goal_words.wanted(goal, self._seen.named), found)
+            screen.show_wanted(
+                self._console, intent, goal_words.wanted(goal, self._seen.named, self._seen.currency), found
+            )
 
     def _status(self, last: StepResult) -> str:
         """Return the line that stands in view: budget and cart."""
