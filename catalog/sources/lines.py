@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, AnyStr
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.files.decoding import LineDecoder, wide_encoding
+from ecom_rlve.catalog.sources.files.decoding import LineDecoder, narrow_encoding, wide_encoding
 from ecom_rlve.catalog.sources.files.opened import head_of, opened, told
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -54,14 +54,11 @@ def blocks_of(path: Path) -> Iterator[str]:
     Raises :class:`SourceError` for a file that cannot be read to its end.
     """
     head = head_of(path)
-    encoding = wide_encoding(head) or "utf-8-sig"
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        encoding = "cp1252"
+    wide = wide_encoding(head)
+    encoding, errors = (wide, "replace") if wide else (narrow_encoding(head), "surrogateescape")
     with told(path):
         file = opened(path)
-    with io.TextIOWrapper(file, encoding, errors="surrogateescape") as stream:
+    with io.TextIOWrapper(file, encoding, errors=errors) as stream:
         while True:
             with told(path):
                 block = stream.read(_BLOCK_CHARS)
