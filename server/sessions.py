@@ -246,15 +246,7 @@ class Sessions:
     def delete(self, record: Record) -> None:
         """Forget an episode at once."""
         self._on_gone(record)
-        record.gone = True
-        if record.owner is not None:
-            record.owner.record = None
-            record.owner = None
-        if self._records.get(record.episode_id) is record:
-            del self._records[record.episode_id]
-            if self._ended.pop(record.episode_id, None) is None:
-                self._free_place(record)
-            self._forget_reset_id(record)
+        self.put_out(record)
 
     def take_up(self, record: Record) -> None:
         """Keep an episode that the journal held; a live one's place was counted already."""

@@ -13,7 +13,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ecom_rlve.catalog.kinds.leaf_names import UNKNOWN, audience_of
-from ecom_rlve.catalog.kinds.nouns import Leaf, Noun, bare, kind_words, measure, noun_ending, noun_of, word_set
+from ecom_rlve.catalog.kinds.nouns import (
+    Leaf,
+    Noun,
+    bare,
+    before_thing,
+    kind_words,
+    measure,
+    noun_ending,
+    noun_of,
+    word_set,
+)
 from ecom_rlve.catalog.kinds.plain_words import is_number, is_plain
 from ecom_rlve.catalog.kinds.title_heads import TitleHead, head_of_title, inner_nouns, lacks_cue
 from ecom_rlve.catalog.shop_words.inflection import looks_plural, plural, singular
@@ -51,12 +61,6 @@ def leaf_and_origin(title: str, categories: Sequence[str], main_category: str | 
     if _path_decides(leaf, named, title):
         return leaf, source
     return (named.leaf, "title") if named and _is_more_exact(named, leaf) else (UNKNOWN, "")
-
-
-def leaf_of_title(title: str) -> Leaf | None:
-    """Return the kind that a title or label names; None where it names none for sure."""
-    named = head_of_title(title)
-    return named.leaf if named else None
 
 
 def leaf_of_path(path: Sequence[str]) -> Leaf | None:
@@ -182,5 +186,4 @@ def _whole_name(words: Sequence[str], noun: Noun) -> tuple[str, str]:
 def _for_animals(leaf: Leaf, animal: str) -> Leaf:
     if leaf.family == "Pets" or leaf.plural.startswith(f"{animal} "):
         return leaf
-    one = f"{measure(leaf.singular)}{animal} {bare(leaf.singular)}"
-    return Leaf(leaf.path, one, f"{animal} {leaf.plural}", "Pets")
+    return Leaf(leaf.path, before_thing(leaf.singular, animal), f"{animal} {leaf.plural}", "Pets")

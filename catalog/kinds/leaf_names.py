@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ecom_rlve.catalog.kinds.nouns import Leaf, bare, kind_words, measure, word_set
+from ecom_rlve.catalog.kinds.nouns import Leaf, before_thing, kind_words, word_set
 from ecom_rlve.catalog.product import UNKNOWN_KIND, Category
 from ecom_rlve.catalog.shop_words.phrases import Phrases, fold_words
 
@@ -81,5 +81,4 @@ def _audiences(same: Iterable[Leaf]) -> set[str]:
 def _prefixed(leaf: Leaf, prefix: str) -> Leaf:
     if not prefix or leaf.plural.startswith(f"{prefix} "):
         return leaf
-    one = f"{measure(leaf.singular)}{prefix} {bare(leaf.singular)}"
-    return leaf._replace(singular=one, plural=f"{prefix} {leaf.plural}")
+    return leaf._replace(singular=before_thing(leaf.singular, prefix), plural=f"{prefix} {leaf.plural}")

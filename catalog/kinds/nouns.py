@@ -75,6 +75,15 @@ def measure(singular: str) -> str:
     return found[0] if found else ""
 
 
+def before_thing(singular: str, word: str) -> str:
+    """Return the name of one thing with a word before it, after its measure.
+
+    >>> before_thing("pair of jeans", "women's")
+    "pair of women's jeans"
+    """
+    return f"{measure(singular)}{word} {bare(singular)}"
+
+
 def noun_ending(words: Sequence[str], stop: int) -> Ending | None:
     """Return the longest noun whose last word stands right before ``stop``, None where there is none.
 

@@ -17,6 +17,7 @@ from ecom_rlve.catalog.kinds.nouns import (
     Leaf,
     Noun,
     bare,
+    before_thing,
     kind_words,
     measure,
     noun_ending,
@@ -338,9 +339,5 @@ def _compound(words: Sequence[str], head: Head) -> Head:
 def _prefixed(head: Head, before: str, family: str) -> Head:
     leaf = head.noun.leaf
     several = f"{before} {leaf.plural}"
-    named = Leaf((family, several.capitalize()), _before_thing(leaf.singular, before), several, family)
+    named = Leaf((family, several.capitalize()), before_thing(leaf.singular, before), several, family)
     return Head(Noun(named, head.noun.mark), head.start - 1, head.stop)
-
-
-def _before_thing(singular: str, before: str) -> str:
-    return f"{measure(singular)}{before} {bare(singular)}"

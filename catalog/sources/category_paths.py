@@ -9,8 +9,6 @@ from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path
 from ecom_rlve.catalog.rows.text import clean_text
 
 _ROOT = "home"
-_TAGS = "tags"
-"""Shops also tag what a product goes well with, so a tag does not say what it is."""
 
 
 def category_fields(
@@ -20,7 +18,7 @@ def category_fields(
 
     Of ``paths`` ("Shoes > Boots", or a number of Google's taxonomy) the first that names a thing gives ``categories``,
     or else the first. If there is none, the first of ``paths`` and ``labels`` that is a word gives ``main_category``.
-    A leading "Home" is left out.
+    A leading "Home" is left out. Shops also tag what a product goes well with, so no source gives its tags here.
     """
     read = {field: path for field, text in paths.items() if len(path := _path(text)) > 1}
     chosen = next((field for field, path in read.items() if leaf_of_path(path)), next(iter(read), None))
@@ -28,7 +26,7 @@ def category_fields(
         return {"categories": read[chosen]}, {"categories": chosen}
     for field, text in (*paths.items(), *labels.items()):
         label = clean_text(text.rpartition(">")[2])
-        if label and not label.isdecimal() and field.casefold() != _TAGS:
+        if label and not label.isdecimal():
             return {"main_category": label}, {"main_category": field}
     return {}, {}
 

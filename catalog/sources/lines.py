@@ -6,13 +6,13 @@ import codecs
 import io
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
+from typing import IO, AnyStr
 
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.sources.files.decoding import LineDecoder, wide_encoding
-from ecom_rlve.catalog.sources.files.opened import head_of, opened, told, unreadable
-
-__all__ = ["MAX_LINE_BYTES", "blocks_of", "lines_of", "texts_of", "unreadable"]
+from ecom_rlve.catalog.sources.files.decoding import LineDecoder, narrow_encoding, wide_encoding
+from ecom_rlve.catalog.sources.files.opened import head_of, opened, told
 
 MAX_LINE_BYTES = 16 * 2**20
 """Longest line that is read. A product takes some kilobytes; a longer line is no product and could fill the memory."""
@@ -25,18 +25,10 @@ def lines_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int,
 
     Raises :class:`SourceError` for a file that cannot be read to its end and for a line above ``max_bytes``.
     """
-    number = 0
     with told(path):
         file = opened(path)
     with closing(file):
-        while True:
-            with told(path, number + 1):
-                line = file.readline(max_bytes + 1)
-            if not line:
-                return
-            number += 1
-            _check_length(path, number, len(line), max_bytes)
-            yield number, line
+        yield from _numbered(path, file, max_bytes)
 
 
 def texts_of(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tuple[int, str]]:
@@ -62,14 +54,11 @@ def blocks_of(path: Path) -> Iterator[str]:
     Raises :class:`SourceError` for a file that cannot be read to its end.
     """
     head = head_of(path)
-    encoding = wide_encoding(head) or "utf-8-sig"
-    try:
-        codecs.getincrementaldecoder(encoding)().decode(head)
-    except UnicodeDecodeError:
-        encoding = "cp1252"
+    wide = wide_encoding(head)
+    encoding, errors = (wide, "replace") if wide else (narrow_encoding(head), "surrogateescape")
     with told(path):
         file = opened(path)
-    with io.TextIOWrapper(file, encoding, errors="surrogateescape") as stream:
+    with io.TextIOWrapper(file, encoding, errors=errors) as stream:
         while True:
             with told(path):
                 block = stream.read(_BLOCK_CHARS)
@@ -80,25 +69,26 @@ def blocks_of(path: Path) -> Iterator[str]:
 
 def _converted(path: Path, encoding: str, end: str, max_chars: int) -> Iterator[tuple[int, str]]:
     """Yield the lines of a file of two-byte characters, or of one whose lines end with a carriage return."""
-    number, decoder = 0, LineDecoder()
+    decoder = LineDecoder()
     with told(path):
         file = opened(path)
     with io.TextIOWrapper(file, encoding, errors="replace", newline=end) as stream:
-        while True:
-            with told(path, number + 1):
-                line = stream.readline(max_chars + 1)
-            if not line:
-                return
-            number += 1
-            _check_length(path, number, len(line), max_chars)
+        for number, line in _numbered(path, stream, max_chars):
             if encoding == "latin-1":
                 line = decoder.text(line.encode("latin-1").removeprefix(codecs.BOM_UTF8))
             yield number, line.removeprefix("\ufeff").replace("\r", "\n")
 
 
-def _check_length(path: Path, number: int, length: int, most: int) -> None:
-    if length > most:
-        raise SourceError(
-            f"{path}, line {number}: longer than {most:,} bytes; "
-            f"give a file with one product per line, or leave that line out"
-        )
+def _numbered(path: Path, file: IO[AnyStr], most: int) -> Iterator[tuple[int, AnyStr]]:
+    """Yield the lines of an open file with their numbers from 1; no more than one of ``most`` bytes is held."""
+    for number in count(1):
+        with told(path, number):
+            line = file.readline(most + 1)
+        if not line:
+            return
+        if len(line) > most:
+            raise SourceError(
+                f"{path}, line {number}: longer than {most:,} bytes; "
+                f"give a file with one product per line, or leave that line out"
+            )
+        yield number, line

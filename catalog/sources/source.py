@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES, unreadable
+from ecom_rlve.catalog.sources.files.opened import unreadable
+from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES
 
 
 class RowSource(Protocol):

@@ -162,22 +162,23 @@ async def load(
     threads = thread_count(pid)
     for connection in opened:
         connection.close()
-    times_ms.sort()
     cpu_us = None if cpu is None or used is None else (used - cpu) * 1e6 / (len(times_ms) + clients)
     return Load(
         answers=len(times_ms),
         seconds=min(taken, seconds),
-        p50_ms=_quantile(times_ms, 0.5),
-        p99_ms=_quantile(times_ms, 0.99),
+        p50_ms=quantile(times_ms, 0.5),
+        p99_ms=quantile(times_ms, 0.99),
         server_cpu_us=cpu_us,
         server_threads=threads,
         sample=answers[-1].decode(),
     )
 
 
-def _quantile(ordered: list[float], share: float) -> float:
-    if not ordered:
+def quantile(values: list[float], share: float) -> float:
+    """Return a quantile of times; raises :class:`BenchError` where nothing was measured."""
+    if not values:
         raise BenchError("nothing was answered in time; measure for longer")
+    ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 

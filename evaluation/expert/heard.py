@@ -60,10 +60,6 @@ class Heard:
             elif act.kind == "dont_know":
                 self.unknown.update(act.attributes)
 
-    def has_heard(self, kind: str) -> bool:
-        """Tell whether the latest message holds an act of a kind (``confirm``, ``reject`` …)."""
-        return any(act.kind == kind for act in self.latest)
-
 
 class ActsNotDisclosedError(ValueError):
     """The server does not tell the customer's acts, without which a scripted agent is deaf."""

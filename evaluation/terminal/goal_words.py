@@ -10,18 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ecom_rlve.constraint_words import in_words, is_constraint
+from ecom_rlve.evaluation.terminal.amounts import spelled
+
 Goal = Mapping[str, Any]
 Named = Callable[[str], str]
 """Returns a product's id with its title, where that is known."""
 
-_COMPARISONS = {
-    "eq": "is {}",
-    "any_of": "is one of {}",
-    "none_of": "is none of {}",
-    "at_most": "is at most {}",
-    "at_least": "is at least {}",
-    "between": "lies between {}",
-}
 _SAME = {"eta_date": "arrival"}
 """Fields of answers whose entry in a goal has another name."""
 
@@ -43,9 +38,18 @@ def errands(goal: Goal) -> list[tuple[str | None, Goal]]:
     return [(None, goal)]
 
 
-def wanted(goal: Goal, named: Named) -> list[str]:
-    """Return a goal as lines; what belongs below a line is indented."""
-    return list(_lines(goal, named, ""))
+def wanted(goal: Goal, named: Named, currency: str) -> list[str]:
+    """Return a goal as lines; what belongs below a line is indented. ``currency``: see :func:`amounts.spelled`."""
+
+    def said(attribute: str, value: object) -> str:
+        if attribute == "price" and isinstance(value, (int, float)):
+            return spelled(value, currency)
+        return f"{value:g}" if isinstance(value, float) else str(value)
+
+    def told(value: object) -> str:
+        return in_words(value, said) if is_constraint(value) else _value(value, named)
+
+    return list(_lines(goal, told))
 
 
 def compared(goal: Goal, answer: Goal, cart: Sequence[Goal], named: Named) -> list[Compared]:
@@ -83,17 +87,17 @@ def _line(line: Goal, variant_id: str | None) -> str:
     return f"{line['quantity']} ×" + (f" variant {line.get('variant_id')}" if variant_id else "")
 
 
-def _lines(value: object, named: Named, indent: str) -> Iterator[str]:
+def _lines(value: object, told: Callable[[object], str], indent: str = "") -> Iterator[str]:
     if not isinstance(value, Mapping):
-        yield f"{indent}{_value(value, named)}"
+        yield f"{indent}{told(value)}"
         return
     for name, each in value.items():
         if _is_plain(each):
-            yield f"{indent}{_spaced(name)}: {_value(each, named)}"
+            yield f"{indent}{_spaced(name)}: {told(each)}"
             continue
         yield f"{indent}{_spaced(name)}:"
         for item in each if isinstance(each, list) else [each]:
-            first, *rest = _lines(item, named, "")
+            first, *rest = _lines(item, told)
             yield f"{indent}- {first}"
             yield from (f"{indent}  {line}" for line in rest)
 
@@ -112,20 +116,8 @@ def _value(value: object, named: Named) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list):
-        if len(value) == 3 and value[1] in _COMPARISONS:
-            return _constraint(*value)
         return ", ".join(_value(each, named) for each in value)
     return named(value) if isinstance(value, str) else str(value)
-
-
-def _constraint(attribute: str, op: str, value: Any) -> str:
-    values: list[Any] = value if isinstance(value, list) else [value]
-    if attribute == "price":
-        values = [f"${each / 100:.2f}" for each in values]  # a constraint's price is in cents
-    said = (" and " if op == "between" else ", ").join(
-        f"{each:g}" if isinstance(each, float) else str(each) for each in values
-    )
-    return f"{_spaced(attribute)} {_COMPARISONS[op].format(said)}"
 
 
 def _spaced(name: str) -> str:

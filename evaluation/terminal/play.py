@@ -40,7 +40,6 @@ class Game:
         self._calls: list[Call] = []
         self._answers: list[dict[str, Any]] = []
         self._max_turns = 0
-        self._last: StepResult | None = None
 
     def play(self, **arguments: Any) -> EpisodeResult | None:
         """Play one episode, and return how it ended: None if the person leaves, or the server had to end it.
@@ -201,7 +200,9 @@ class Game:
         for intent, goal in goal_words.errands(result.goal):
             answer = next((each for each in self._answers if intent in (None, each.get("intent"))), {})
             found = goal_words.compared(goal, answer, self._seen.cart, self._seen.named)
-            screen.show_wanted(self._console, intent, goal_words.wanted(goal, self._seen.named), found)
+            screen.show_wanted(
+                self._console, intent, goal_words.wanted(goal, self._seen.named, self._seen.currency), found
+            )
 
     def _status(self, last: StepResult) -> str:
         """Return the line that stands in view: budget and cart."""

@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from ecom_rlve.evaluation.terminal.amounts import spelled
 from ecom_rlve.evaluation.terminal.goal_words import Compared
 from ecom_rlve.evaluation.terminal.typed.arguments import hint
 from ecom_rlve.evaluation.terminal.typed.commands import short_names
@@ -166,8 +167,7 @@ def in_cart(lines: Sequence[Mapping[str, Any]]) -> str:
     units = sum(line["quantity"] for line in lines)
     cost = sum(line["quantity"] * line["price"] for line in lines if isinstance(line.get("price"), (int, float)))
     currency = next((line["currency"] for line in lines if "currency" in line), "")
-    told = f"{cost:,.2f} {currency}" if currency else f"${cost:.2f}"
-    return f"cart: {units} unit{'' if units == 1 else 's'}, {told}" if units else "cart: empty"
+    return f"cart: {units} unit{'' if units == 1 else 's'}, {spelled(cost, currency)}" if units else "cart: empty"
 
 
 def show_state(console: Console, state: EpisodeState) -> None:

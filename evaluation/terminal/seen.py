@@ -19,11 +19,14 @@ class Seen:
         self._shown: set[str] = set()
         self._ids: dict[str, dict[str, str]] = {}
         self._cart: dict[str, Mapping[str, Any]] = {}
+        self.currency = ""
+        """The code that results name beside amounts; empty where they name none: dollars."""
 
     def take(self, result: ToolResult) -> None:
         """Take in one result."""
         for thing in _things(result.result):
             self._note(thing, counts=result.name in _SHOWING)
+            self.currency = thing.get("currency", self.currency)
         if result.result is not None and result.name.startswith("cart_"):
             self._follow_cart(result.result)
 

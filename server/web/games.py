@@ -100,6 +100,7 @@ class Games:
             record.episode.goal_json(),
             solution(self.shop, record.episode),
             self.title_of,
+            self.shop.catalog.currency,
             await self.service.trace(record),
         )
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ecom_rlve.catalog.product import Product
 from ecom_rlve.catalog.shop_words.asking import read_query
-from ecom_rlve.catalog.shop_words.currencies import spelled_amount
 from ecom_rlve.catalog.shop_words.splitting import split_words
+from ecom_rlve.constraint_words import in_words
 from ecom_rlve.envs.tools.catalog import SearchArgs, filter_constraints, filtered_rows
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.web.views.found import Match
+from ecom_rlve.server.web.views.naming import shown
 
 _MOST = 12
 """Most products that are shown."""
@@ -38,15 +38,10 @@ def search(
     matches = [_match(shop, row, float(share), groups) for row, share in zip(ranked.tolist(), shares, strict=True)]
     currency = shop.catalog.currency
     told = [
-        f"{each.attribute} {each.op.value.replace('_', ' ')} {_value(each.attribute, each.value, currency)}"
+        in_words((each.attribute, each.op.value, each.value), lambda name, value: shown(value, name, currency))
         for each in constraints
     ]
     return matches, shop.catalog.size if rows is None else len(rows), told
-
-
-def _value(attribute: str, value: Any, currency: str | None) -> str:
-    is_price = attribute == "price" and isinstance(value, int | float)
-    return spelled_amount(round(value), currency) if is_price else str(value)
 
 
 def _match(shop: Shop, row: int, overlap: float, groups: Sequence[Sequence[str]]) -> Match:

@@ -19,11 +19,12 @@ MAX_LINES = 400
 MAX_MODULES = 12
 """Modules in a folder, beside its ``__init__``: what one takes in at a glance."""
 
-SHARED = {"codes", "models", "reward_words", "run_models", "said_models", "streams"}
+SHARED = {"codes", "constraint_words", "models", "reward_words", "run_models", "said_models", "streams"}
 """Serve every layer and import nothing of ours but each other."""
 
 ALLOWED: dict[str, set[str]] = {
     "codes": set(),
+    "constraint_words": set(),
     "models": {"codes", "said_models"},
     "reward_words": {"models"},
     "run_models": {"models"},

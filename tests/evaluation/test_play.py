@@ -195,7 +195,7 @@ def test_reward_and_goal_are_explained_in_every_environment(
     by_intent = {each.get("intent"): each for each in answers}
     compared = [goal_words.compared(goal, by_intent[intent], seen.cart, seen.named) for intent, goal in goals]
     assert [each for found in compared for each in found if not each.is_right] == []
-    assert all(goal_words.wanted(goal, seen.named) for _, goal in goals)
+    assert all(goal_words.wanted(goal, seen.named, seen.currency) for _, goal in goals)
 
 
 def test_a_wrong_cart_is_compared_line_by_line() -> None:
@@ -222,12 +222,13 @@ def test_constraints_of_a_goal_are_words() -> None:
     goal = {
         "constraints": [["price", "at_most", 1999], ["weight", "between", [1.0, 2.5]], ["color", "none_of", ["red"]]]
     }
-    assert goal_words.wanted(goal, str) == [
+    assert goal_words.wanted(goal, str, "") == [
         "constraints:",
         "- price is at most $19.99",
         "- weight lies between 1 and 2.5",
         "- color is none of red",
     ]
+    assert goal_words.wanted(goal, str, "EUR")[1] == "- price is at most 19.99 EUR"
 
 
 def result_of(**changes: Any) -> EpisodeResult:
@@ -278,12 +279,14 @@ def test_only_some_results_show_a_product_and_the_cart_is_followed() -> None:
     seen.take(ToolResult(name="cart_add", result={"line": {"line_id": "L1", "product_id": "B", "quantity": 2}}))
     assert seen.never_shown({"recommended_product_ids": ["A", "C"]}) == ["B", "C"]
     assert seen.named("A") == "A (Mug)"
+    assert seen.currency == ""
     assert seen.named("Z") == "Z"
     assert list(seen.known("product_ids")) == ["A", "B"]
     assert list(seen.known("line_id")) == ["L1"]
     assert seen.known("query") == {}
-    seen.take(ToolResult(name="cart_remove", result={"removed": "L1"}))
+    seen.take(ToolResult(name="cart_remove", result={"removed": "L1", "currency": "EUR"}))
     assert seen.cart == []
+    assert seen.currency == "EUR"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")

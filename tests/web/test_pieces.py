@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.web import mount
 from ecom_rlve.server.web.games import Games
 from ecom_rlve.server.web.played import Played, action_of
+from ecom_rlve.server.web.views.comparing import Revealed
 from ecom_rlve.server.web.views.ending import banner
 from ecom_rlve.server.web.views.forms import desk
 from ecom_rlve.server.web.views.html import el
@@ -94,6 +96,22 @@ def test_the_ending_says_what_went_wrong(games: Games) -> None:
     assert turns == 1
     assert "Missing from the cart" in told
     assert "r_total" in told
+
+
+def test_a_goal_s_prices_are_in_the_currency_of_the_catalog(games: Games) -> None:
+    async def play() -> tuple[Played, Revealed]:
+        record = await games.start("CART", 0, 3, "tool")
+        await games.step(record.episode_id, action_of({"kind": "answer", "args": {}, "final": True}))
+        revealed = await games.reveal(record)
+        assert revealed is not None
+        return Played.of_episode(record.episode), revealed
+
+    played, revealed = asyncio.run(play())
+    assert revealed.currency == games.shop.catalog.currency
+    goal = {"requirements": [["price", "between", [500, 129_900]], ["weight", "at_least", 240.0]]}
+    told = str(banner(played, replace(revealed, goal=goal, currency="EUR")))
+    assert "price lies between €5.00 and €1,299.00" in told
+    assert "weight is at least 240 g" in told
 
 
 @pytest.mark.parametrize("sent", [{}, {"kind": "say"}, {"kind": "call", "name": 3, "args": {}}, {"kind": "answer"}])

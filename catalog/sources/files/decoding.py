@@ -37,12 +37,17 @@ def text_of(head: bytes) -> str:
     >>> text_of(b"\xef\xbb\xbfprice"), text_of(b"5 \x80, caf\xe9")
     ('price', '5 €, café')
     """
-    wide = wide_encoding(head)
+    encoding = wide_encoding(head) or narrow_encoding(head)
+    return codecs.getincrementaldecoder(encoding)("replace").decode(head).removeprefix("\ufeff")
+
+
+def narrow_encoding(head: bytes) -> str:
+    """Return the encoding of a file that is none of two-byte characters by its first bytes: UTF-8 or Windows-1252."""
     try:
-        text = codecs.getincrementaldecoder(wide or "utf-8-sig")().decode(head)
+        codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError:
-        text = head.decode("utf-16-le" if wide else "cp1252", "replace")
-    return text.removeprefix("\ufeff")
+        return "cp1252"
+    return "utf-8-sig"
 
 
 class LineDecoder:

@@ -15,7 +15,7 @@ from ecom_rlve.catalog.sources.lines import MAX_LINE_BYTES
 from ecom_rlve.catalog.sources.parquet import Parquet
 from ecom_rlve.catalog.sources.shops.offers import where
 from ecom_rlve.catalog.sources.shops.recognition import layout_of
-from ecom_rlve.catalog.sources.source import identity_of
+from ecom_rlve.catalog.sources.source import FileSource
 
 Cells = Mapping[str, str | list[str]]
 
@@ -44,25 +44,15 @@ class RecordSource(Protocol):
         """Yield the records; raises :class:`SourceError` where reading cannot go on."""
 
 
-class FileRecords:
+class FileRecords(FileSource):
     """A table with any delimiter, or a JSON file of objects."""
 
     def __init__(self, path: Path, max_bytes: int = MAX_LINE_BYTES) -> None:
         """Look at the beginning of the file; raises :class:`SourceError` where it holds no such records."""
-        self._path, self._max_bytes = path, max_bytes
+        super().__init__(path, max_bytes)
         self._layout = layout_of(path, head_of(path))
         if self._layout == "XML":
             raise SourceError(f"{path}: looks like XML, and a mapping is for tables and JSON; give it without --map")
-
-    @property
-    def name(self) -> str:
-        """Absolute path of the file."""
-        return str(self._path.absolute())
-
-    @property
-    def identity(self) -> Mapping[str, str | int]:
-        """Size and time of last change."""
-        return identity_of([self._path])
 
     def records(self) -> Iterator[Found]:
         """Yield the records of the file."""

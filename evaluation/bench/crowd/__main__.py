@@ -22,7 +22,7 @@ from rich.console import Console
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.bench.crowd.checking import Checked, check
 from ecom_rlve.evaluation.bench.crowd.clients import RUN, Played
-from ecom_rlve.evaluation.bench.load import cpu_seconds
+from ecom_rlve.evaluation.bench.load import cpu_seconds, quantile
 from ecom_rlve.evaluation.bench.wire import Server, bare_server, our_server
 
 PRODUCTS = 10_000
@@ -56,12 +56,6 @@ def _left_behind(url: str) -> dict[str, Any]:
             if not taken + live or time.monotonic() > deadline:
                 return {"places": taken, "episodes": live}
             time.sleep(0.1)
-
-
-def quantile(values: list[float], share: float) -> float:
-    """Return a quantile; ``values`` is not empty."""
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 
 
 def _report(ours: Played, echoes: list[float], left: dict[str, Any], checked: Checked, seconds: float) -> list[str]:

@@ -28,6 +28,7 @@ from rich.console import Console
 
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.evaluation.bench.crowd.checking import Checked, check
+from ecom_rlve.evaluation.bench.load import quantile
 from ecom_rlve.evaluation.bench.model_app import NAME
 from ecom_rlve.evaluation.bench.soak.clients import Seen
 from ecom_rlve.evaluation.bench.soak.disk import Disk, small_disk
@@ -178,11 +179,6 @@ class _Troubling:
         os.kill(self._model, signal.SIGCONT if is_hanging or not may_hang else signal.SIGSTOP)
 
 
-def _quantile(values: list[float], share: float) -> float:
-    ordered = sorted(values)
-    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
-
-
 def main(
     episodes: Annotated[int, typer.Option(min=1, help="Episodes at the same time.")] = 1000,
     minutes: Annotated[float, typer.Option(min=0.1, help="How long new ones begin.")] = 15.0,
@@ -196,7 +192,7 @@ def main(
     plan = Plan(episodes, 60 * minutes, workers, pause, products, kill_every, 7.0, seed)
     seen, trouble, checked = soaked(plan, Console(stderr=True))
     promises = judged(seen, checked, trouble.samples, workers)
-    p50, p99 = (_quantile(seen.steps_ms, share) for share in (0.5, 0.99))
+    p50, p99 = (quantile(seen.steps_ms or [0.0], share) for share in (0.5, 0.99))
     print(
         f"{seen.most_live:,} episodes at once, {seen.ended:,} in all; workers killed {trouble.kills} times, "
         f"disk filled {trouble.full} time, model stopped or continued {trouble.hangs} times; "

@@ -24,6 +24,8 @@ class Revealed:
     """The calls and answers of an agent that knew the goal, by name."""
     title_of: Callable[[str], str | None]
     """Returns a product's title by its id; None if it is no product's."""
+    currency: str | None
+    """Of the catalog; None = dollars."""
     trace: str
     """The episode as JSON lines."""
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from ecom_rlve import constraint_words
 from ecom_rlve.models import EpisodeResult
 from ecom_rlve.reward_words import ending, parts, total
 from ecom_rlve.server.web.played import Played
@@ -64,58 +65,36 @@ def _goal(revealed: Revealed) -> Markup:
     return el(
         "div",
         el("h3", "What the customer wanted"),
-        _tree(revealed.goal, revealed.title_of),
+        _tree(revealed.goal, revealed),
         el("h3", "How an agent that knows the goal does it"),
         together(way),
         class_="goal",
     )
 
 
-def _tree(value: Any, title_of: Callable[[str], str | None], name: str = "") -> Markup:
+def _tree(value: Any, revealed: Revealed, name: str = "") -> Markup:
     """Return nested values as nested lists, ids of products with their titles."""
     if isinstance(value, Mapping):
         items = [
-            el("li", el("span", f"{in_words(key.removesuffix('_id'))}: ", class_="dim"), _tree(each, title_of, key))
+            el("li", el("span", f"{in_words(key.removesuffix('_id'))}: ", class_="dim"), _tree(each, revealed, key))
             for key, each in value.items()
             if each not in (None, [], "")
         ]
         return el("ul", together(items))
-    if isinstance(value, list | tuple) and _is_constraint(value):
-        return el("span", _constraint(value))
+    if constraint_words.is_constraint(value):
+        return el("span", _constraint(value, revealed.currency))
     if isinstance(value, list | tuple) and value:
         # Things are numbered, words are not: a thing's own list begins in the same line.
         kind = "ol" if any(isinstance(each, Mapping) for each in value) else "ul"
-        return el(kind, together(el("li", _tree(each, title_of, name)) for each in value))
-    title = title_of(value) if isinstance(value, str) else None
+        return el(kind, together(el("li", _tree(each, revealed, name)) for each in value))
+    title = revealed.title_of(value) if isinstance(value, str) else None
     if title is not None:
         return el("span", title, " ", el("code", value))
     return el("span", shown(value, name))
 
 
-def _is_constraint(value: Sequence[Any]) -> bool:
-    """Tell whether a value is an attribute, an operator and what it is compared with."""
-    return len(value) == 3 and isinstance(value[0], str) and isinstance(value[1], str) and value[1] in _OPERATORS
-
-
-_OPERATORS = {
-    "eq": "is",
-    "at_least": "at least",
-    "at_most": "at most",
-    "between": "between",
-    "none_of": "none of",
-    "any_of": "one of",
-}
-
-
-def _constraint(value: Sequence[Any]) -> str:
-    attribute, operator, wanted = value
-    # Goals hold prices in cents.
-    if attribute == "price":
-        wanted = [each / 100 for each in wanted] if isinstance(wanted, list | tuple) else wanted / 100
-    parts = wanted if isinstance(wanted, list | tuple) else [wanted]
-    joint = " and " if operator == "between" else ", "
-    told = joint.join(shown(float(each) if attribute == "price" else each, attribute) for each in parts)
-    return f"{in_words(attribute).lower()} {_OPERATORS[operator]} {told}"
+def _constraint(value: Sequence[Any], currency: str | None) -> str:
+    return constraint_words.in_words(value, lambda attribute, each: shown(each, attribute, currency))
 
 
 def _titled(args: Mapping[str, Any], title_of: Callable[[str], str | None]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ Choices = Mapping[str, Sequence[str]]
 """Values that an argument may have, by its name."""
 _AT_HAND = 6
 """Optional fields that are shown at once; further ones are behind "More filters"."""
-_LONG_TEXT = 1000
 _MOST_OPTIONS = 200
 """Most choices of a drop-down list; more of them are suggested while one types."""
 _SPOKEN = "ask_user"

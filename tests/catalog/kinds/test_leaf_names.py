@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path, leaf_of_title
+from ecom_rlve.catalog.kinds.leaf_categories import leaf_of_path
 from ecom_rlve.catalog.kinds.leaf_names import category_of, unique_names
 from ecom_rlve.catalog.kinds.nouns import Leaf
+from ecom_rlve.catalog.kinds.title_heads import head_of_title
 from ecom_rlve.catalog.product import Category
 
 
@@ -28,9 +29,9 @@ def test_namesakes_for_different_people_are_told_apart() -> None:
 
 
 def test_other_namesakes_are_one_kind() -> None:
-    titled = leaf_of_title("Silver Ring")
+    titled = head_of_title("Silver Ring")
     assert titled is not None
-    names = unique_names([_leaf("Apparel & Accessories", "Jewelry", "Rings"), titled])
+    names = unique_names([_leaf("Apparel & Accessories", "Jewelry", "Rings"), titled.leaf])
     assert {(leaf.singular, leaf.plural) for leaf in names.values()} == {("ring", "rings")}
     assert len(set(names.values())) == 1
 

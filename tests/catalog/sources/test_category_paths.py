@@ -16,7 +16,6 @@ from ecom_rlve.catalog.sources.category_paths import category_fields
         ({"product_type": "Sale > New", "google": "9999999"}, {}, ["Sale", "New"], "product_type"),
         ({"google": "9999999"}, {}, None, None),
         ({"google": "9999999"}, {"Type": "Ring"}, "Ring", "Type"),
-        ({}, {"Tags": "Lamp"}, None, None),
     ],
 )
 def test_the_path_that_names_a_thing_counts(

@@ -80,6 +80,17 @@ _HEADER = "Handle,Title,Vendor,Option1 Name,Option1 Value,Variant Price"
 _CSV = f"{_HEADER}\ncup,Café Cup,Maison,Size,Small,9.50\ncup,,,,Large,12.00\nmug,Plain Mug,Maison,,,7.00\n"
 
 
+@pytest.mark.parametrize("before", [0, 2**20])
+def test_half_a_character_in_a_wide_json_file_spoils_nothing_else(tmp_path: Path, before: int) -> None:
+    """Whether it stands where the encoding is looked for, or far behind."""
+    titles = ["x" * 99] * (before // 99) + ["Half \ud800 lamp", "Red lamp"]
+    text = ",\n".join(json.dumps({"title": title}, ensure_ascii=False) for title in titles)
+    path = tmp_path / "products.json"
+    path.write_bytes(f"\ufeff[\n{text}\n]".encode("utf-16-le", "surrogatepass"))
+    *_, half, red = values_of(path, 10_000)
+    assert (half.row, red.row) == ({"title": "Half \ufffd lamp"}, {"title": "Red lamp"})
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "cp1252"])
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -40,7 +40,6 @@ class OrderNotes(Notebook):
 
     def __init__(self, opening: Any) -> None:
         self.listed, self.opened = [], {}
-        self.has_all = False
         super().__init__(opening)
 
     def take(self, result: ToolResult) -> None:
@@ -49,7 +48,6 @@ class OrderNotes(Notebook):
         if result.name == "order_list":
             known = {each["order_id"] for each in self.listed}
             self.listed += [each for each in result.result["orders"] if each["order_id"] not in known]
-            self.has_all = len(self.listed) >= result.result["total_orders"]
         elif result.name == "order_get":
             self.opened[result.result["order_id"]] = result.result
 

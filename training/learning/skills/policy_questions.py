@@ -25,7 +25,6 @@ _STOP = frozenset("the a an of and to for in on is by from or our how".split())
 _DOLLARS = ("dollars", "money")
 _PERCENT = ("percent", "percentage", "rate")
 _FULL_DAY = re.compile(rf"\b(\d{{1,2}}) ({'|'.join(MONTHS)}) (\d{{4}})\b")
-_ISO_DAY = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)\b")
 
 
 class Section(NamedTuple):
