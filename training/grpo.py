@@ -53,7 +53,7 @@ _DRY: dict[str, Any] = {
 """What a dry run changes in a recipe; losses, clips and filters are those of the recipe."""
 
 _RETRY_FOR_S = 300
-"""A server that is started again is waited for; its live episodes are lost, and have no reward."""
+"""A server that is started again is waited for; with a journal it goes on with its live episodes."""
 _OWN_TOKENS = 16
 """That a random model writes itself: it never ends a message."""
 

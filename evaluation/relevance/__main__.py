@@ -56,7 +56,7 @@ def main(
         if judged.catalog != SYNTHETIC and not Path(source).exists():
             console.print(f"{source} is not there and is left out")
             continue
-        with _searched(open_catalog(source)[0], embedder) as search:
+        with _searched(open_catalog(source, currency=judged.currency)[0], embedder) as search:
             found = list(precisions(search, judged))
         print(_row(judged.catalog, found), flush=True)
         every += found

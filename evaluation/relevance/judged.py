@@ -42,6 +42,8 @@ class JudgedCatalog(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     catalog: str
+    currency: str | None = None
+    """Code of its currency where its rows state none; None = the one that they state."""
     queries: tuple[JudgedQuery, ...]
 
     def source(self, folder: Path) -> str:

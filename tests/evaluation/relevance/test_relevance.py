@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
 from statistics import fmean
+
+import pytest
 
 from ecom_rlve.catalog.search.search import Search
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
 from ecom_rlve.envs.world.shop import Shop
+from ecom_rlve.evaluation.relevance.__main__ import main
 from ecom_rlve.evaluation.relevance.judged import (
     FIRST,
     SYNTHETIC,
@@ -58,3 +63,15 @@ def test_openings_find_what_customers_want(big_shop: Shop) -> None:
         seen = list(hits(big_shop, env_id, 20))
         assert len(seen) >= 20
         assert fmean(seen) >= 0.9, env_id
+
+
+def test_an_export_that_states_no_currency_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judged = next(each for each in judged_catalogs() if each.catalog.startswith("shopify/"))
+    file = tmp_path / judged.catalog
+    file.parent.mkdir()
+    with file.open("w", newline="") as out:
+        csv.writer(out).writerows(
+            [("Handle", "Title", "Variant Price"), *((f"mug-{at}", f"Clay Mug No. {at}", 5 + at) for at in range(40))]
+        )
+    main(data=tmp_path, catalog=judged.catalog, episodes=0)
+    assert f"| {judged.catalog} | {len(judged.queries)} | 0.000 |" in capsys.readouterr().out
