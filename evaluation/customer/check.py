@@ -64,6 +64,8 @@ def judged(path: Path) -> Iterator[Judged]:
 
 def _part(act: Mapping[str, Any], env_id: str) -> Part:
     kind, says, places = act["kind"], act.get("says", ""), act.get("places", {})
+    if "groups" in act:
+        return Part(kind, says, places, tuple(map(tuple, act["groups"])), act["about"])
     about = next(name for name, pattern in _ASKS if re.search(pattern, says)) if kind in FIRST else env_id
     return Part(kind, says, places, _groups(list(places), says), about)
 
