@@ -2,7 +2,8 @@
 
 ``python -m ecom_rlve.evaluation.customer.check FILE …`` prints for each file how many wordings pass, and which others
 do not. A line is a JSON object: ``env``, ``acts`` (each with ``kind``, ``says`` and ``places``: name → text), the
-``text`` with its places, and in a lie ``why`` it is one. ``--show`` prints the lines that are judged wrongly.
+``text`` with its places, and in a lie ``why`` it is one; where an act has ``groups`` of places that belong together, it
+says ``about`` what it is, too; else both are found in what it ``says``. ``--show`` prints the lines judged wrongly.
 """
 
 from __future__ import annotations
@@ -37,6 +38,15 @@ _ASKS = (
 _OWNER = re.compile(r"(\w+_\d+) is about (\w+)")
 
 
+class Wording(NamedTuple):
+    """A wording of a file."""
+
+    number: int
+    sheet: Sheet
+    text: str
+    is_lie: bool
+
+
 class Judged(NamedTuple):
     """A wording of a file, and what the check found in it."""
 
@@ -51,15 +61,22 @@ class Judged(NamedTuple):
         return (self.found is not None) == self.is_lie
 
 
-def judged(path: Path) -> Iterator[Judged]:
-    """Check every line of a file; raises ``ValueError`` that names a line of another shape."""
+def wordings(path: Path) -> Iterator[Wording]:
+    """Read every line of a file; raises ``ValueError`` that names a line of another shape."""
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             entry = json.loads(line)
             sheet = Sheet(tuple(_part(act, entry["env"]) for act in entry["acts"]))
-            yield Judged(number, entry["text"], "why" in entry, WordingCheck(sheet)(entry["text"]))
+            wording = Wording(number, sheet, entry["text"], "why" in entry)
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path.name}, line {number}: {error!r}") from error
+        yield wording
+
+
+def judged(path: Path) -> Iterator[Judged]:
+    """Check every line of a file; raises as :func:`wordings` does."""
+    for each in wordings(path):
+        yield Judged(each.number, each.text, each.is_lie, WordingCheck(each.sheet)(each.text))
 
 
 def _part(act: Mapping[str, Any], env_id: str) -> Part:

@@ -12,11 +12,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
+from ecom_rlve.envs.customer.check.classifier import classifier
+from ecom_rlve.envs.customer.check.features import labels_of
 from ecom_rlve.envs.customer.check.phrases import Rule, expanded, folded, phrases, spelled_out
 from ecom_rlve.envs.customer.check.sheet import FIRST, PLACE, Part, Sheet
-from ecom_rlve.envs.customer.check.words import WORD, is_common, is_english, is_harmless, without_story
+from ecom_rlve.envs.customer.check.words import (
+    STATING,
+    WORD,
+    class_of,
+    is_common,
+    is_english,
+    is_harmless,
+    without_story,
+)
 from ecom_rlve.envs.customer.outcome import Finding, Outcome
 
 _MARKUP = re.compile(r"[{}\[\]<>|\\_*#`^=@~/]|https?:|www\.")
@@ -31,6 +41,13 @@ _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
 _FOREIGN_SHARE = 0.5
 """From this share of unknown words on, a text is not taken for English."""
+_HONEST, _LIE = -40, 40
+"""Log odds of a lie, times the classifier's scale: below the one a wording passes whatever the lists say, above the
+other never. Where each writer's files are held out from training, these let the fewest lies pass for what they refuse.
+"""
+_TOO_FREE = Finding(
+    Outcome.FELL_BACK_MEANING, "keep closer to the message: state every place plainly, and say nothing besides"
+)
 _MAY_ASK = frozenset("open next switch clarify still_there correct revise stockout_fallback skip reject".split())
 """Acts with which a customer may ask something."""
 _REQUEST = re.compile(r"\b(?:could|can|may|might|would|will|shall) (?:i|you|we|it be)\b|\bhow about\b")
@@ -72,6 +89,7 @@ class WordingCheck:
         """
         self._sheet, self._unsaid, self._values = sheet, unsaid, values
         self._kinds = {part.kind for part in sheet.parts}
+        self._labels = labels_of(sheet)
         self._marks = self._kinds | {part.about for part in sheet.parts}
         self._rules = [rule for part in sheet.parts for rule in _rules_of(part)]
         self._words = frozenset[str]().union(*(rule.words | rule.near for rule in self._rules))
@@ -89,13 +107,14 @@ class WordingCheck:
             return finding
         text = spelled_out(text)
         free = phrases().courtesy.sub(" ~ ", text)
-        return (
-            self._harmful(text)
-            or self._strange(free)
-            or self._doings(free)
-            or self._questions(free)
-            or self._owners(text)
-        )
+        strange = list(self._strange(free))
+        finding = self._numbers(free) or self._harmful(text) or _first(strange, STATING) or self._undone(free)
+        if finding := finding or self._owners(text):
+            return finding
+        score = classifier().score(self._labels, text)
+        if finding := _first(strange) or self._doings(free) or self._questions(free):
+            return finding if score > _HONEST else None
+        return _TOO_FREE if score > _LIE else None
 
     def _form(self, text: str) -> Finding | None:
         if not re.search(r"\w", text):
@@ -130,40 +149,46 @@ class WordingCheck:
                     return Finding(outcome, f"do not say '{match[0].strip()}', which {refused.why}")
         return None
 
-    def _strange(self, free: str) -> Finding | None:
-        """Find a word that no customer needs, or one that must not stand so near to a fact."""
+    def _numbers(self, free: str) -> Finding | None:
+        """Find a number, a value that this customer has in mind, or another language."""
         bare = PLACE.sub(" ", free)
         if sign := _DIGIT_OR_SIGN.search(bare):
             return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{sign[0]}'; numbers are in the places")
         for value in sorted(self._unsaid):
             if re.search(rf"\b{re.escape(value)}\b", bare):
                 return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{value}', which you were not told to say")
-        names, words = phrases().names, WORD.findall(bare)
+        words = WORD.findall(bare)
         if sum(not is_english(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
+        return None
+
+    def _strange(self, free: str) -> Iterator[tuple[str, Finding]]:
+        """Yield each word that no customer needs, or that must not stand so near to a fact, and its kind."""
         is_service = bool(self._marks & _SERVICES)
         for clause in (without_story(each, is_service) for each in _CLAUSE.split(free)):
             tells = _TELLS.search(clause)
             names_of = tells or (PLACE.search(clause) and not self._kinds & _NAMES_NOTHING)
             for word in WORD.findall(PLACE.sub(" ", clause)):
-                is_near = (
-                    is_common(word)
-                    or word in self._near
-                    or (names_of and word in names and re.search(_NAMED % word, clause))
-                )
-                is_known = word in self._words or (is_harmless(word) and word not in self._values)
-                if not is_near and not is_known:
-                    return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
-                if not is_near and tells:
-                    return Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
-        return None
+                is_named = names_of and word in phrases().names and re.search(_NAMED % word, clause)
+                if is_common(word) or word in self._near or is_named:
+                    continue
+                kind = "goods" if word in self._values | phrases().names else class_of(word)
+                if word not in self._words and (word in self._values or not is_harmless(word)):
+                    yield kind, Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
+                elif tells:
+                    yield kind, Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
 
-    def _doings(self, free: str) -> Finding | None:
-        """Find an act that the message must do and does not, or the other way round."""
-        rest = free
+    def _undone(self, free: str) -> Finding | None:
+        """Find an act that the message must do and does not."""
         for rule in self._rules:
             if rule.must and not any(pattern.search(free) for pattern in (*rule.core, *rule.also)):
                 return Finding(Outcome.FELL_BACK_MEANING, rule.must)
+        return None
+
+    def _doings(self, free: str) -> Finding | None:
+        """Find an act that the message does and must not."""
+        rest = free
+        for rule in self._rules:
             for pattern in rule.core:
                 rest = pattern.sub(" ~ ", rest)
         done = self._kinds.union(*(_GOES_WITH.get(kind, ()) for kind in self._kinds))
@@ -201,6 +226,10 @@ class WordingCheck:
                 if name in owner and owner[name] != last:
                     return Finding(Outcome.FELL_BACK_MEANING, f"put {{{name}}} right after {{{owner[name]}}}")
         return None
+
+
+def _first(strange: Sequence[tuple[str, Finding]], kinds: Collection[str] | None = None) -> Finding | None:
+    return next((finding for kind, finding in strange if kinds is None or kind in kinds), None)
 
 
 def _rules_of(part: Part) -> Iterator[Rule]:

@@ -29,6 +29,17 @@ _MORE_ENDINGS = _ENDINGS | {
     "ish": ("",),
     "ness": ("",),
 }
+STATING = frozenset(
+    (
+        "more",
+        "quantity and order",
+        "shops, orders and money",
+        "the conversation's machinery",
+        "goods",
+        "colours and materials",
+    )
+)
+"""Kinds of words that state a fact wherever they stand."""
 _TELLS_OF_ONESELF = re.compile(
     r"\b(?:i|we|me|us|my|our|he|she|his|her|life|(?:the|our|my) \w+ (?:is|are|was|were)|school|kids?|everyone|family)\b"
 )
@@ -71,6 +82,33 @@ def is_harmless(word: str) -> bool:
 def is_english(word: str) -> bool:
     """Tell whether a word is English as far as this project knows: its frames hold it, or a list does."""
     return is_common(word) or not _forms(word).isdisjoint(_said_by_bank() | _listed("english.txt"))
+
+
+@lru_cache(_WORDS_KEPT)
+def class_of(word: str) -> str:
+    """Return what kind of word it is: ``common``, a heading of ``harmful.txt`` or ``describing.txt``, else ``other``.
+
+    Comparatives of describing words are ``more``.
+    """
+    if is_common(word):
+        return "common"
+    headings = _headings()
+    if word not in headings and word.endswith(("er", "est")) and not _forms(word, _MORE_ENDINGS).isdisjoint(headings):
+        return "more"
+    return next((headings[form] for form in sorted(_forms(word, _MORE_ENDINGS)) if form in headings), "other")
+
+
+@cache
+def _headings() -> dict[str, str]:
+    """Return the heading under which each harmful or describing word stands."""
+    found, heading = dict[str, str](), ""
+    for name in ("harmful.txt", "describing.txt"):
+        for line in files("ecom_rlve.envs.customer.check.data").joinpath(name).read_text(encoding="utf-8").splitlines():
+            if line.startswith("#"):
+                heading = line.strip("# ")
+            for word in () if line.startswith("#") else re.findall("[a-z]+", line):
+                found.setdefault(word, heading)
+    return found
 
 
 def without_story(clause: str, is_service: bool) -> str:
