@@ -22,8 +22,8 @@ from ecom_rlve.envs.customer.check.features import features, labels_of
 from ecom_rlve.envs.customer.check.phrases import folded, spelled_out
 from ecom_rlve.evaluation.customer.check import wordings
 
-WRITERS = ("", "voices_", "kept_", "manners_")
-"""Prefixes of the pairs of files that it learns from, ``good.jsonl`` and ``lies.jsonl``."""
+WRITERS = ("", "voices_", "kept_", "manners_", "plain_")
+"""Prefixes of the files that it learns from, ``good.jsonl`` and ``lies.jsonl``; the last has no lies."""
 _LEAST = 2
 """Wordings that a feature must occur in."""
 _STRENGTH = 0.3
@@ -45,7 +45,8 @@ def examples(folder: Path, writers: Sequence[str] = WRITERS) -> list[Example]:
         Example(frozenset(features(labels_of(each.sheet), spelled_out(folded(each.text)))), each.is_lie)
         for writer in writers
         for name in ("good", "lies")
-        for each in wordings(folder / f"{writer}{name}.jsonl")
+        if (path := folder / f"{writer}{name}.jsonl").exists()
+        for each in wordings(path)
     ]
 
 

@@ -60,7 +60,7 @@ _ECHO = re.compile(
 """A question that asks nothing: it repeats what was asked, or is a phrase of courtesy."""
 _SERVICES = frozenset(("RETURN", "STATUS", "ARRIVAL", "POLICY"))
 """What is asked about orders."""
-_NAMES_NOTHING = frozenset(("clarify", "reject", "confirm", "skip"))
+_NAMES_NOTHING = frozenset(("clarify", "reject", "confirm", "skip", "no_preference", "dont_know"))
 """Acts that name no attribute besides those in their places."""
 _TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
 """Acts whose phrases, made of common words, are refused where the act is not among a message's."""

@@ -37,6 +37,7 @@ TWO = Sheet(
             "",
             dict.fromkeys(("item_1", "fact_1", "item_2", "fact_2"), "x"),
             (("item_1", "fact_1"), ("item_2", "fact_2")),
+            "CART",
         ),
     )
 )
