@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from ecom_rlve.envs.customer.check.classifier import classifier
 from ecom_rlve.envs.customer.check.features import labels_of
@@ -20,6 +20,7 @@ from ecom_rlve.envs.customer.check.phrases import Rule, expanded, folded, phrase
 from ecom_rlve.envs.customer.check.sheet import FIRST, PLACE, Part, Sheet
 from ecom_rlve.envs.customer.check.words import (
     STATING,
+    TOLD,
     WORD,
     class_of,
     is_common,
@@ -41,7 +42,7 @@ _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
 _FOREIGN_SHARE = 0.5
 """From this share of unknown words on, a text is not taken for English."""
-_HONEST, _LIE = -40, 40
+_HONEST, _LIE = -32, 44
 """Log odds of a lie, times the classifier's scale: below the one a wording passes whatever the lists say, above the
 other never. Where each writer's files are held out from training, these let the fewest lies pass for what they refuse.
 """
@@ -108,11 +109,12 @@ class WordingCheck:
         text = spelled_out(text)
         free = phrases().courtesy.sub(" ~ ", text)
         strange = list(self._strange(free))
-        finding = self._numbers(free) or self._harmful(text) or _first(strange, STATING) or self._undone(free)
+        finding = self._harmful(text) or self._numbers(text, free) or _first(each for each in strange if each[0])
+        finding = finding or self._undone(free) or self._doings(free)
         if finding := finding or self._owners(text):
             return finding
         score = classifier().score(self._labels, text)
-        if finding := _first(strange) or self._doings(free) or self._questions(free):
+        if finding := _first(strange) or self._questions(free):
             return finding if score > _HONEST else None
         return _TOO_FREE if score > _LIE else None
 
@@ -149,21 +151,22 @@ class WordingCheck:
                     return Finding(outcome, f"do not say '{match[0].strip()}', which {refused.why}")
         return None
 
-    def _numbers(self, free: str) -> Finding | None:
+    def _numbers(self, text: str, free: str) -> Finding | None:
         """Find a number, a value that this customer has in mind, or another language."""
         bare = PLACE.sub(" ", free)
         if sign := _DIGIT_OR_SIGN.search(bare):
             return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{sign[0]}'; numbers are in the places")
         for value in sorted(self._unsaid):
-            if re.search(rf"\b{re.escape(value)}\b", bare):
+            # A phrase of courtesy may hold a word, but no part of a value of several.
+            if re.search(rf"\b{re.escape(value)}\b", bare if value.isalpha() else PLACE.sub(" ", text)):
                 return Finding(Outcome.FELL_BACK_WORDS, f"do not say '{value}', which you were not told to say")
         words = WORD.findall(bare)
         if sum(not is_english(word) for word in words) > max(1, _FOREIGN_SHARE * len(words)):
             return Finding(Outcome.FELL_BACK_LANGUAGE, "write plain English")
         return None
 
-    def _strange(self, free: str) -> Iterator[tuple[str, Finding]]:
-        """Yield each word that no customer needs, or that must not stand so near to a fact, and its kind."""
+    def _strange(self, free: str) -> Iterator[tuple[bool, Finding]]:
+        """Yield whether it is sure, and why, for each word that no customer needs or that must not be near a fact."""
         is_service = bool(self._marks & _SERVICES)
         for clause in (without_story(each, is_service) for each in _CLAUSE.split(free)):
             tells = _TELLS.search(clause)
@@ -172,11 +175,16 @@ class WordingCheck:
                 is_named = names_of and word in phrases().names and re.search(_NAMED % word, clause)
                 if is_common(word) or word in self._near or is_named:
                     continue
-                kind = "goods" if word in self._values | phrases().names else class_of(word)
+                kind = class_of(word)
+                states = word in self._values | phrases().names or kind in STATING
+                is_sure = states or (kind not in TOLD and PLACE.search(clause) is not None)
                 if word not in self._words and (word in self._values or not is_harmless(word)):
-                    yield kind, Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold")
+                    yield (
+                        is_sure,
+                        Finding(Outcome.FELL_BACK_WORDS, f"do not say '{word}'; say only what the places hold"),
+                    )
                 elif tells:
-                    yield kind, Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
+                    yield is_sure, Finding(Outcome.FELL_BACK_MEANING, f"do not say '{word}' in '{clause.strip()}'")
 
     def _undone(self, free: str) -> Finding | None:
         """Find an act that the message must do and does not."""
@@ -228,8 +236,8 @@ class WordingCheck:
         return None
 
 
-def _first(strange: Sequence[tuple[str, Finding]], kinds: Collection[str] | None = None) -> Finding | None:
-    return next((finding for kind, finding in strange if kinds is None or kind in kinds), None)
+def _first(strange: Iterable[tuple[bool, Finding]]) -> Finding | None:
+    return next((finding for _, finding in strange), None)
 
 
 def _rules_of(part: Part) -> Iterator[Rule]:

@@ -37,9 +37,12 @@ STATING = frozenset(
         "the conversation's machinery",
         "goods",
         "colours and materials",
+        "deciding, approving, correcting, leaving",
     )
 )
-"""Kinds of words that state a fact wherever they stand."""
+"""Kinds of words that state a fact, or do another act, wherever they stand."""
+TOLD = frozenset(("common", "other", "saying yes"))
+"""Kinds of words that may do no harm where a place stands in their clause."""
 _TELLS_OF_ONESELF = re.compile(
     r"\b(?:i|we|me|us|my|our|he|she|his|her|life|(?:the|our|my) \w+ (?:is|are|was|were)|school|kids?|everyone|family)\b"
 )
@@ -93,9 +96,10 @@ def class_of(word: str) -> str:
     if is_common(word):
         return "common"
     headings = _headings()
-    if word not in headings and word.endswith(("er", "est")) and not _forms(word, _MORE_ENDINGS).isdisjoint(headings):
+    forms = sorted(_forms(word, _MORE_ENDINGS), key=lambda form: (-len(form), form))
+    if word.endswith(("er", "est")) and not headings.keys().isdisjoint(forms[1:]):
         return "more"
-    return next((headings[form] for form in sorted(_forms(word, _MORE_ENDINGS)) if form in headings), "other")
+    return next((headings[form] for form in forms if form in headings), "other")
 
 
 @cache
