@@ -63,8 +63,10 @@ _SERVICES = frozenset(("RETURN", "STATUS", "ARRIVAL", "POLICY"))
 """What is asked about orders."""
 _NAMES_NOTHING = frozenset(("clarify", "reject", "confirm", "skip", "no_preference", "dont_know"))
 """Acts that name no attribute besides those in their places."""
-_TOLD_ALONE = ("no_preference", "dont_know", "nothing_left", "confirm", "give_up", "close")
-"""Acts whose phrases, made of common words, are refused where the act is not among a message's."""
+_ENDING = ("nothing_left", "confirm", "close")
+_UNWILLING = ("no_preference", "dont_know", "give_up")
+"""Acts whose phrases, made of common words, are refused where the act is not among a message's; those of the second
+may be courtesies: "I don't want to be a bother"."""
 _GOES_WITH: Mapping[str, tuple[str, ...]] = {
     "close": ("nothing_left", "give_up", "confirm"),
     "give_up": ("close", "nothing_left"),
@@ -110,11 +112,11 @@ class WordingCheck:
         free = phrases().courtesy.sub(" ~ ", text)
         strange = list(self._strange(free))
         finding = self._harmful(text) or self._numbers(text, free) or _first(each for each in strange if each[0])
-        finding = finding or self._undone(free) or self._doings(free)
+        finding = finding or self._undone(free) or self._doings(free, _ENDING)
         if finding := finding or self._owners(text):
             return finding
         score = classifier().score(self._labels, text)
-        if finding := _first(strange) or self._questions(free):
+        if finding := _first(strange) or self._doings(free, _UNWILLING) or self._questions(free):
             return finding if score > _HONEST else None
         return _TOO_FREE if score > _LIE else None
 
@@ -193,14 +195,14 @@ class WordingCheck:
                 return Finding(Outcome.FELL_BACK_MEANING, rule.must)
         return None
 
-    def _doings(self, free: str) -> Finding | None:
+    def _doings(self, free: str, kinds: Iterable[str]) -> Finding | None:
         """Find an act that the message does and must not."""
         rest = free
         for rule in self._rules:
             for pattern in rule.core:
                 rest = pattern.sub(" ~ ", rest)
         done = self._kinds.union(*(_GOES_WITH.get(kind, ()) for kind in self._kinds))
-        for kind in _TOLD_ALONE:
+        for kind in kinds:
             for pattern in phrases().acts[kind].core if kind not in done else ():
                 if match := pattern.search(rest):
                     return Finding(

@@ -16,7 +16,7 @@ from ecom_rlve.envs.customer.model.endpoint import ChatMessage
 from ecom_rlve.envs.customer.voice import Line, Utterance
 from ecom_rlve.envs.language.acts import Act, Fact
 
-PROMPT_VERSION = 5
+PROMPT_VERSION = 6
 """Part of every key of a cassette; must change whenever the prompts or the check change."""
 
 _LINES = 3
