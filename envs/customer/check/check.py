@@ -4,8 +4,10 @@ Every value is in a place, so what is left to ask of the free words is small. Ph
 What remains may hold a harmless word (``words.txt``; what the frames and ``english.txt`` hold besides ``harmful.txt``),
 a word that the message's own acts need, and, where customers tell of themselves, a word of ``describing.txt``; a clause
 that tells a fact takes fewer of them. Some combinations of harmless words are refused, and phrases that do what another
-act does; and each act has to have been done. A word that is on no list is refused: then a model is asked again, while a
-lie would make the reward meaningless. The phrases are in ``phrases.toml``.
+act does; and each act has to have been done. The phrases are in ``phrases.toml``.
+
+Lists know neither every word of a story nor every way to lie. So a classifier of the words and of where they stand
+decides last: it may excuse a word that is on no list, or a question, and refuses what looks like a lie all the same.
 """
 
 from __future__ import annotations
@@ -42,9 +44,9 @@ _LETTERS, _LETTERS_PER_PLACE = 320, 60
 """A wording may have so many letters, and so many more for each place."""
 _FOREIGN_SHARE = 0.5
 """From this share of unknown words on, a text is not taken for English."""
-_HONEST, _LIE = -32, 44
-"""Log odds of a lie, times the classifier's scale: below the one a wording passes whatever the lists say, above the
-other never. Where each writer's files are held out from training, these let the fewest lies pass for what they refuse.
+_HONEST, _LIE = -64, 40
+"""Log odds of a lie, times the classifier's scale: below the one a word on no list may pass, above the other nothing
+does. Chosen where each writer's files in turn were held out from training; refusing costs less than a lie.
 """
 _TOO_FREE = Finding(
     Outcome.FELL_BACK_MEANING, "keep closer to the message: state every place plainly, and say nothing besides"

@@ -105,13 +105,14 @@ def test_wordings(sheet: Sheet, wording: str, outcome: Outcome | None) -> None:
 
 BOUNDS = {
     "": (0.95, 0.02),
-    "voices_": (0.93, 0.02),
-    "kept_": (0.90, 0.08),
-    "manners_": (0.84, 0.14),
-    "unseen_": (0.78, 0.04),
+    "voices_": (0.95, 0.02),
+    "kept_": (0.95, 0.02),
+    "manners_": (0.94, 0.03),
+    "aside_": (0.88, 0.12),
+    "unseen_": (0.84, 0.067),
 }
 """For each pair of files the least share of good wordings and the most of lies that pass: what was measured. The
-last two were never tuned to; they are far from what is wanted."""
+classifier did not learn from the last two."""
 
 
 @pytest.mark.parametrize("which", BOUNDS)
