@@ -32,8 +32,8 @@ def labels_of(sheet: Sheet) -> list[str]:
 def features(labels: Sequence[str], text: str) -> set[str]:
     """Return the features of a folded and spelled out text whose sheet has these labels.
 
-    >>> sorted(features((), "{item_1}?"))[:4]
-    ['< ITEM', '< ITEM ?', '< _ ?', '<']
+    >>> sorted(each for each in features((), "{item_1} please?") if "please" in each and "?" not in each)
+    ['< ITEM please', '< _ please', '@p|please', 'ITEM please', 'please', 'please _ >', 'please<00']
     """
     tokens = ["<", *(match[1].upper() if match[1] else match[0] for match in _TOKEN.finditer(text)), ">"]
     pairs = {f"{one} {other}" for one, other in pairwise(tokens)}
