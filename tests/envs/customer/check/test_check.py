@@ -109,7 +109,7 @@ BOUNDS = {
     "kept_": (0.95, 0.02),
     "manners_": (0.94, 0.03),
     "aside_": (0.88, 0.12),
-    "unseen_": (0.84, 0.067),
+    "unseen_": (0.86, 0.045),
 }
 """For each pair of files the least share of good wordings and the most of lies that pass: what was measured. The
 classifier did not learn from the last two."""
