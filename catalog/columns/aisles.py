@@ -33,11 +33,12 @@ _AT_ONCE = 1 << 18
 class Packed:
     """The values of an array in few bytes, without loss."""
 
-    __slots__ = ("unit", "values")
+    __slots__ = ("_unknown", "unit", "values")
 
     def __init__(self, values: NDArray[Any], unit: int = 0) -> None:
         """Hold ``values``; with a ``unit`` they were multiplied by it, and the least of their type means unknown."""
         self.values, self.unit = values, unit
+        self._unknown = np.iinfo(values.dtype).min if unit else 0
 
     def __getitem__(self, places: NDArray[np.integer] | slice) -> NDArray[Any]:
         """Return the values at some places as in the catalog's own column; floats are float64."""
@@ -45,7 +46,7 @@ class Packed:
         if not self.unit:
             return np.asarray(values, dtype=np.float64) if values.dtype.kind == "f" else np.asarray(values)
         found = values / np.float64(self.unit)
-        found[values == np.iinfo(values.dtype).min] = np.nan
+        found[values == self._unknown] = np.nan
         return np.asarray(found)
 
     def part(self, start: int, stop: int) -> Packed:
