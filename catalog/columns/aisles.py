@@ -28,6 +28,8 @@ _MANIFEST = "aisles.json"
 _UNITS = (1, 10, 100)
 """Numbers are multiplied by the first of these that makes all of them whole, and kept as whole numbers."""
 _AT_ONCE = 1 << 18
+_FEW = 512
+"""A part of so many values is kept unpacked: to unpack a few takes as long as to compare a thousand."""
 
 
 class Packed:
@@ -50,8 +52,13 @@ class Packed:
         return np.asarray(found)
 
     def part(self, start: int, stop: int) -> Packed:
-        """Return a part, without a copy."""
-        return Packed(self.values[start:stop], self.unit)
+        """Return a part; unpacked if it is small, else without a copy."""
+        part = Packed(self.values[start:stop], self.unit)
+        if not self.unit or stop - start > _FEW:
+            return part
+        unpacked = part[:]
+        unpacked.flags.writeable = False
+        return Packed(unpacked)
 
 
 class Aisles:
