@@ -220,7 +220,7 @@ def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
         price = prices.values.item(row)
         is_priced = price >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
         if is_priced and shop.split(row) == split and row not in found:
-            found[row] = _Ware(row, round(price), least, ship_days.item(row), window)
+            found[row] = _Ware(row, round(price), least, int(ship_days.item(row)), window)
             if len(found) == _PRODUCTS_PER_KIND:
                 break
     return list(found.values())
