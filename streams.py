@@ -10,9 +10,11 @@ from collections.abc import Iterator, Sequence
 from hashlib import blake2b
 from typing import TypeVar
 
-from numpy.random import PCG64, Generator
+from numpy import dtype, frombuffer
+from numpy.random import PCG64, Generator, SeedSequence
 
 _SEPARATOR = "\x1f"
+_WORD = dtype("<u4")
 _BATCH = 48
 """So many uniform numbers are drawn at a time. A sentence takes dozens of picks, and a call of numpy's generator for
 each would cost more than all the rest of the wording."""
@@ -45,7 +47,8 @@ class Streams:
 
     def stream(self, *purpose: str | int) -> Generator:
         """Return a fresh generator for ``purpose``; calling twice gives the same draws twice."""
-        return Generator(PCG64(int.from_bytes(self.digest(*purpose), "little")))
+        # The words of the digest are what numpy would make of it as one whole number, at two thirds of the cost.
+        return Generator(PCG64(SeedSequence(frombuffer(self.digest(*purpose), dtype=_WORD))))
 
 
 def stream(seed: int, *purpose: str | int) -> Generator:
@@ -68,13 +71,18 @@ class Draws:
 
     def uniform(self) -> float:
         """Return a number in [0, 1)."""
-        if not self._left:
-            self._left = self._rng.random(_BATCH).tolist()
-        return self._left.pop()
+        return (self._left or self._refilled()).pop()
 
     def pick(self, options: Sequence[T]) -> T:
         """Return one of ``options``, each equally likely."""
-        return options[int(self.uniform() * len(options))]
+        # As uniform() does it, without the call: a book of policies takes five hundred picks.
+        left = self._left or self._refilled()
+        return options[int(left.pop() * len(options))]
+
+    def _refilled(self) -> list[float]:
+        left: list[float] = self._rng.random(_BATCH).tolist()
+        self._left = left
+        return left
 
     def shuffled(self, items: Sequence[T]) -> list[T]:
         """Return the items in random order, each order equally likely."""

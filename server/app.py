@@ -118,7 +118,7 @@ def create_app(
         exception_handlers=dict.fromkeys((HTTPException, RequestValidationError, Exception), _answered),
     )
     app.state.service = service
-    app.include_router(Routes(service).router())
+    Routes(service).add_to(app.router)
     add_api_page(app)
     if page is not None:
         mount(app, page)

@@ -28,16 +28,19 @@ _MANIFEST = "aisles.json"
 _UNITS = (1, 10, 100)
 """Numbers are multiplied by the first of these that makes all of them whole, and kept as whole numbers."""
 _AT_ONCE = 1 << 18
+_FEW = 512
+"""A part of so many values is kept unpacked: to unpack a few takes as long as to compare a thousand."""
 
 
 class Packed:
     """The values of an array in few bytes, without loss."""
 
-    __slots__ = ("unit", "values")
+    __slots__ = ("_unknown", "unit", "values")
 
     def __init__(self, values: NDArray[Any], unit: int = 0) -> None:
         """Hold ``values``; with a ``unit`` they were multiplied by it, and the least of their type means unknown."""
         self.values, self.unit = values, unit
+        self._unknown = np.iinfo(values.dtype).min if unit else 0
 
     def __getitem__(self, places: NDArray[np.integer] | slice) -> NDArray[Any]:
         """Return the values at some places as in the catalog's own column; floats are float64."""
@@ -45,12 +48,17 @@ class Packed:
         if not self.unit:
             return np.asarray(values, dtype=np.float64) if values.dtype.kind == "f" else np.asarray(values)
         found = values / np.float64(self.unit)
-        found[values == np.iinfo(values.dtype).min] = np.nan
+        found[values == self._unknown] = np.nan
         return np.asarray(found)
 
     def part(self, start: int, stop: int) -> Packed:
-        """Return a part, without a copy."""
-        return Packed(self.values[start:stop], self.unit)
+        """Return a part; unpacked if it is small, else without a copy."""
+        part = Packed(self.values[start:stop], self.unit)
+        if not self.unit or stop - start > _FEW:
+            return part
+        unpacked = part[:]
+        unpacked.flags.writeable = False
+        return Packed(unpacked)
 
 
 class Aisles:

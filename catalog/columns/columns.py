@@ -64,15 +64,18 @@ class Column:
     def _codes(self) -> dict[str, int]:
         return {value.casefold(): code for code, value in enumerate(self.vocabulary or ())}
 
+    @cached_property
+    def _words(self) -> Words | None:
+        """The vocabulary where it finds codes itself."""
+        return self.vocabulary if isinstance(self.vocabulary, Words) else None
+
     def encode(self, value: str | float) -> float | None:
         """Return the value as this column stores it; None where no product can have it."""
         if self.vocabulary is None:
             return None if isinstance(value, str) else value
         if not isinstance(value, str):
             return None
-        return (
-            self.vocabulary.code_of(value) if isinstance(self.vocabulary, Words) else self._codes.get(value.casefold())
-        )
+        return self._codes.get(value.casefold()) if self._words is None else self._words.code_of(value)
 
     @property
     def is_known(self) -> NDArray[np.bool_]:

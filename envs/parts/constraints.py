@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES, NUMERIC
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.table import Catalog
-from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met, ends, words
+from ecom_rlve.catalog.constraints import Columns, Comparable, Constraint, Op, all_met, all_satisfied, ends, words
 from ecom_rlve.catalog.shop_words.currencies import price_scale
 from ecom_rlve.envs.world.shop import Shop
 
@@ -200,6 +200,7 @@ def widened(
     costs = np.empty((len(stated), len(places)))
     for at, (side, constraint) in enumerate(zip(sides, stated, strict=True)):
         costs[at] = side.costs(constraint)
+    is_met = np.ones(len(places), dtype=np.bool_)
     while len(places):
         total = np.add.reduce(costs)
         is_met = total == 0
@@ -207,10 +208,12 @@ def widened(
         nearest = int(total.argmin())
         if np.count_nonzero(is_met) >= enough or total[nearest] == np.inf:
             break
-        for at in np.flatnonzero(costs[:, nearest]).tolist():
+        for at in [at for at, cost in enumerate(costs[:, nearest].tolist()) if cost]:
             stated[at] = sides[at].admitting(stated[at], nearest)
             costs[at] = sides[at].costs(stated[at])
-    return tuple(stated), np.flatnonzero(all_met(products, stated, among))
+    # A price that is only a lower bound is as near as another, and meets nothing.
+    vague = [each for each, side in zip(stated, sides, strict=True) if side.column.is_floor is not None]
+    return tuple(stated), all_satisfied(products, vague, places[is_met])
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -234,7 +237,8 @@ class _Side:
             return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0, alternatives)
         numbers = values.astype(np.float64)
         is_known = ~np.isnan(numbers)
-        spread = float(np.ptp(numbers[is_known])) if is_known.any() else 0.0
+        known = numbers[is_known]
+        spread = float(known.max() - known.min()) if len(known) else 0.0
         worst = -np.inf if constraint.op is Op.AT_LEAST else np.inf
         return cls(column, np.where(is_known, numbers, worst), numbers[:0], spread or 1.0, alternatives)
 
@@ -244,7 +248,9 @@ class _Side:
             low, high = _limits(constraint)
             return np.maximum(np.maximum(low - self.values, self.values - high), 0.0) / self.spread
         named = words(constraint)
-        is_named = np.logical_or.reduce([self.values == self.column.encode(word) for word in named])
+        is_named = np.zeros(len(self.values), dtype=np.bool_)
+        for word in named:
+            is_named |= self.values == self.column.encode(word)
         if constraint.op is Op.NONE_OF:
             # An exclusion of nothing would be none.
             return np.where(is_named & (len(named) < 2), np.inf, np.where(is_named, 1.0, self.strangers - 1.0))

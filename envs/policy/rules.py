@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from ecom_rlve.envs.policy.conditions import AMOUNT, CONDITIONS, DEPARTMENT, Band, Condition, Situation
 from ecom_rlve.envs.policy.topics import Topic
@@ -16,8 +17,7 @@ _REPLACES = 0.65
 _MIN_CASES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(NamedTuple):
     """What one value of a condition does to the base."""
 
     value: str | Band

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from ecom_rlve.envs.language.speaker import joined
 from ecom_rlve.envs.policy.rules import Adjustment, Case, FinalSale, Rule
@@ -72,7 +73,7 @@ def base_text(rule: Rule, draws: Draws) -> SectionText:
     """Return the section that states the base, names its conditions, and says how these combine."""
     topic = rule.topic
     labels = [adjustment.condition.label for adjustment in rule.adjustments]
-    parts = [draws.pick(topic.says) % spelled(rule.base * topic.step, topic.unit)]
+    parts = [draws.pick(topic.says) % _steps_spelled(rule.base, topic)]
     parts.append(draws.pick(_CHANGES).format(labels=joined(labels, last=" and the ", comma=", the ")))
     parts.append(draws.pick(_COMBINE))
     if topic.counted_from:
@@ -123,11 +124,22 @@ _FORMS = {"added": _ADDED, "taken": _TAKEN, "replaced": _REPLACED, "unchanged": 
 
 def _effect(topic: Topic, case: Case, wordings: dict[str, str]) -> str:
     if case.replaces:
-        return wordings["replaced"] % spelled(case.steps * topic.step, topic.unit)
+        return wordings["replaced"] % _steps_spelled(case.steps, topic)
     if not case.steps:
         return wordings["unchanged"]
     form = wordings["added" if case.steps > 0 else "taken"]
-    return form % spelled(abs(case.steps) * topic.step, topic.unit, is_change=True)
+    return form % _steps_spelled(abs(case.steps), topic, is_change=True)
+
+
+def _steps_spelled(steps: int, topic: Topic, *, is_change: bool = False) -> str:
+    step = topic.step
+    return _ratio_spelled(steps * step.numerator, step.denominator, topic.unit, is_change=is_change)
+
+
+@lru_cache(maxsize=1 << 13)
+def _ratio_spelled(numerator: int, denominator: int, unit: str, *, is_change: bool) -> str:
+    """Spell an amount; a book has hundreds, of a few thousand that there are. Fractions are slow to make."""
+    return spelled(Fraction(numerator, denominator), unit, is_change=is_change)
 
 
 def _capital(text: str) -> str:

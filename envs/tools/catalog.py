@@ -67,7 +67,7 @@ class VariantsArgs(Args):
 
 def filter_constraints(args: _SearchBase) -> tuple[Constraint, ...]:
     """Return the filters of a search as constraints, in a fixed order; prices are converted to cents."""
-    given = {name: value for name, value in args if value is not None}
+    given = {name: value for name, value in vars(args).items() if value is not None}
     stated = [
         Constraint(name, Op.EQ, given[name].strip()) for name in ("category", "brand", *DISCRETE) if name in given
     ]

@@ -73,8 +73,7 @@ class OrderStatus(StrEnum):
     CANCELLED = "cancelled"
 
 
-@dataclass(frozen=True, slots=True)
-class OrderLine:
+class OrderLine(NamedTuple):
     """One product on an order."""
 
     line_id: str
@@ -211,17 +210,17 @@ def _bought_kinds(store: Store, rng: Generator, wanted: int) -> list[list[_Ware]
 
 def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
     shop, split = store.shop, store.split
-    rows = shop.catalog.rows_of_category(kind)
-    prices, ship_days = shop.catalog.column("price"), shop.catalog.column("ship_days").values
+    catalog = shop.catalog
+    rows = catalog.rows_of_category(kind)
+    window = store.window_days(catalog.categories[catalog.category_index[kind]].department)
+    least, prices, ship_days = coin(catalog.currency), catalog.column("price"), catalog.column("ship_days").values
     found: dict[int, _Ware] = {}
     for at in rng.integers(len(rows), size=min(_TRIES, 8 * len(rows))).tolist():
-        row = int(rows[at])
-        is_priced = prices.values[row] >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
+        row = rows.item(at)
+        price = prices.values.item(row)
+        is_priced = price >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
         if is_priced and shop.split(row) == split and row not in found:
-            window = store.window_days(shop.catalog.category_of(row).department)
-            found[row] = _Ware(
-                row, round(float(prices.values[row])), coin(shop.catalog.currency), int(ship_days[row]), window
-            )
+            found[row] = _Ware(row, round(price), least, int(ship_days.item(row)), window)
             if len(found) == _PRODUCTS_PER_KIND:
                 break
     return list(found.values())

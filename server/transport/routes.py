@@ -73,9 +73,11 @@ class Routes:
         self._rpc = Rpc(service)
         self._schema = json.dumps(schemas())
 
-    def router(self) -> APIRouter:
-        """Return every route of the server but the sockets."""
-        router = APIRouter()
+    def add_to(self, router: APIRouter) -> None:
+        """Register every route of the server but the sockets.
+
+        It is the application's own router: one that is included in it costs each request a look at all its routes.
+        """
         self._mount(router, "", [])
         self._mount(router, "/envs/{env}", [_ENV])
         _add(router, "GET", "/envs", self.environments, "What can be played", list[EnvironmentInfo])
@@ -99,7 +101,6 @@ class Routes:
         _add(router, "DELETE", "/episodes", self.delete_run, "Forget a run's live episodes", dict[str, int], **of_run)
         for method, path, handler, what in TaskRoutes(self._service).routes:
             _add(router, method, path, handler, what, parameters=[_ENV] if "{env}" in path else None)
-        return router
 
     def _mount(self, router: APIRouter, prefix: str, env: list[dict[str, Any]]) -> None:
         anything = dict[str, Any]

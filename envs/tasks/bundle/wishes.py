@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.constraints import Constraint, Op, all_met
-from ecom_rlve.envs.parts.constraints import widened
+from ecom_rlve.envs.parts.constraints import sayable
 from ecom_rlve.envs.world.shop import Shop
 
+_ALL = slice(None)
 _BOUNDS = {"at_most": Op.AT_MOST, "at_least": Op.AT_LEAST}
 _LEAST_LEFT = 6
 """All wishes together leave at least so many products: some of them may sell out (SPEC §6)."""
@@ -57,9 +59,16 @@ def draw_wishes(
 
 def _telling(aisle: Aisle, possible: list[Constraint], among: NDArray[np.bool_]) -> Constraint:
     """Return the word that the fewest products have, but enough of them; without one what leaves the fewest."""
-    left = [int(np.count_nonzero(_loosened(aisle, each, among)[1])) for each in possible]
-    enough = [at for at, count in enumerate(left) if count >= _LEAST_LEFT]
-    return possible[min(enough, key=lambda at: (possible[at].op is not Op.EQ, left[at]))]
+    words = [each for each in possible if each.op is Op.EQ]
+    # Bounds, which are dear to loosen, count only where no word will do.
+    left = _enough_left(aisle, words, among) or _enough_left(aisle, possible, among)
+    return min(left, key=left.__getitem__)
+
+
+def _enough_left(aisle: Aisle, possible: list[Constraint], among: NDArray[np.bool_]) -> dict[Constraint, int]:
+    """Return how many products each wish leaves, without those that leave too few."""
+    left = {each: int(np.count_nonzero(_loosened(aisle, each, among)[1])) for each in possible}
+    return {each: count for each, count in left.items() if count >= _LEAST_LEFT}
 
 
 def _loosened(aisle: Aisle, wish: Constraint, among: NDArray[np.bool_]) -> tuple[Constraint, NDArray[np.bool_]]:
@@ -67,8 +76,23 @@ def _loosened(aisle: Aisle, wish: Constraint, among: NDArray[np.bool_]) -> tuple
     narrowed = all_met(aisle, [wish], among)
     if wish.op is Op.EQ or np.count_nonzero(narrowed) >= _LEAST_LEFT:
         return wish, narrowed
-    (wish,), _ = widened(aisle, [wish], among, _LEAST_LEFT)
+    wish = _moved(aisle, wish, among)
     return wish, all_met(aisle, [wish], among)
+
+
+def _moved(aisle: Aisle, bound: Constraint, among: NDArray[np.bool_]) -> Constraint:
+    """Return a bound moved to the nearest product, one after another, until enough meet it or all that can do.
+
+    It is :func:`~ecom_rlve.envs.parts.constraints.widened` for one bound, without its distances.
+    """
+    name, limit, is_most = bound.attribute, bound.value, bound.op is Op.AT_MOST
+    numbers = aisle.column(name).values[_ALL][among]
+    for met, number in enumerate(sorted(numbers[~np.isnan(numbers)].tolist(), reverse=not is_most)):
+        if number > limit if is_most else number < limit:
+            if met >= _LEAST_LEFT:
+                break
+            limit = sayable(name, number, up=is_most)
+    return replace(bound, value=limit)
 
 
 @lru_cache(maxsize=4096)

@@ -218,7 +218,7 @@ def delivered_order(store: World) -> Order:
 def test_the_window_ends_with_its_last_day(shop: Shop) -> None:
     store = world(shop, 2)
     order = delivered_order(store)
-    line = replace(order.lines[0], returned=None, sale_class="regular")
+    line = order.lines[0]._replace(returned=None, sale_class="regular")
     window = store.window_days(shop.catalog.category_of(line.row).department)
     for days, code in ((window - 1, None), (window, None), (window + 1, DomainCode.WINDOW_CLOSED)):
         then = replace(order, delivered=store.today - timedelta(days=days))
@@ -230,14 +230,14 @@ def test_the_window_ends_with_its_last_day(shop: Shop) -> None:
 def test_every_reason_against_a_return(shop: Shop) -> None:
     store = world(shop, 2)
     order = replace(delivered_order(store), delivered=store.today)
-    line = replace(order.lines[0], returned=None, sale_class="regular")
+    line = order.lines[0]._replace(returned=None, sale_class="regular")
     assert eligibility(store, order, line).is_eligible
     on_its_way = replace(order, delivered=None, status=OrderStatus.SHIPPED, eta=store.today)
     assert eligibility(store, on_its_way, line).code is DomainCode.NOT_DELIVERED
     cancelled = replace(order, delivered=None, status=OrderStatus.CANCELLED)
     assert eligibility(store, cancelled, line).code is DomainCode.NOT_DELIVERED
-    assert eligibility(store, order, replace(line, returned=store.today)).code is DomainCode.ALREADY_RETURNED
-    final = replace(line, sale_class="final_sale")
+    assert eligibility(store, order, line._replace(returned=store.today)).code is DomainCode.ALREADY_RETURNED
+    final = line._replace(sale_class="final_sale")
     terms = store.return_terms(shop.catalog.category_of(line.row).department, is_final_sale=True)
     assert eligibility(store, order, final).is_eligible == terms.is_returnable
     store.returns.append(Return(order.order_id, line.line_id, "damaged", "store_credit"))
