@@ -21,8 +21,8 @@ Row = dict[str, Any]
 LEAVES = 10_000
 _SKEW = 3
 """A uniform number to this power chooses the leaf: the largest hundredth of them has a fifth of the rows."""
-_BACK = 500
-"""A repeated row repeats one of so many before it."""
+_SHARED_IDS = 500
+"""So many ids stand in several rows."""
 _SYLLABLES = "al bor ca del en fo gri hal is jun ka lor mi nor os pre qua ri sol ta ul ven wy zan".split()
 _COLORS = "Black White Red Blue Green Grey Pink Brown Navy Beige Silver Gold".split()
 _MATERIALS = "Steel Cotton Leather Wood Plastic Glass Nylon Wool Bamboo Ceramic".split()
@@ -175,7 +175,7 @@ def _nameless(row: Row, draws: Draws) -> None:
 
 
 def _repeated_id(row: Row, draws: Draws) -> None:
-    row["parent_asin"] = f"XREPEATED{int(draws.uniform() * _BACK)}"
+    row["parent_asin"] = f"XREPEATED{int(draws.uniform() * _SHARED_IDS)}"
 
 
 def _repeated_listing(row: Row, draws: Draws) -> None:

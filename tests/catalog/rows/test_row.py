@@ -425,7 +425,7 @@ def test_markup_goes_and_text_stays(raw: str, text: str) -> None:
 
 @pytest.mark.parametrize("opening", ["<script>", "<!--", "<style ", "<script></style>", "&#", "[|", "<a_b"])
 def test_a_text_of_a_megabyte_of_openings_is_cleaned_at_once(opening: str) -> None:
-    """Each opening looked for its end in all the rest: this took days."""
+    """Each opening looked for its end in all the rest: this would take a quarter of an hour."""
     start = time.process_time()
     assert len(clean_text(opening * (2**20 // len(opening)))) < 2**20 + len(opening)
     assert time.process_time() - start < 20
