@@ -137,17 +137,19 @@ def _built(read: int, cpu_s: float, peak_mib: float | None) -> RowsBuilt:
 
 
 def test_costs_are_extrapolated_on_a_line_and_judged() -> None:
-    sizes = [_built(1_000, 2.0, 500.0), _built(4_000, 8.0, 503.0)]
+    sizes = [_built(100_000, 200.0, 500.0), _built(400_000, 800.0, 503.0)]
     assert growth(sizes) == pytest.approx(1.0)
     assert [target.is_met for target in judged(sizes)] == [True, True]
     assert "| rows/s of one core | 500 | 500 |" in table(sizes)
-    assert "| most memory of the build, MiB | 500 | 503 | 2,499 |" in table(sizes)
+    assert "| most memory of the build, MiB | 500 | 503 | 519 |" in table(sizes)
     assert "| dropped: no id | 2 | 2 |" in table(sizes)
-    worse = [_built(1_000, 2.0, 500.0), _built(4_000, 12.0, 530.0)]
+    worse = [_built(100_000, 200.0, 500.0), _built(400_000, 1_200.0, 2_500.0)]
     assert [target.is_met for target in judged(worse)] == [False, False]
 
 
 def test_memory_that_no_system_tells_fails_nothing() -> None:
     sizes = [_built(1_000, 2.0, None), _built(4_000, 8.0, None)]
     assert [target.is_met for target in judged(sizes)] == [True, None]
+    few = [_built(1_000, 2.0, 100.0), _built(4_000, 8.0, 400.0)]
+    assert [target.is_met for target in judged(few)] == [True, None], "not all processes had rows to read"
     assert re.search(r"\| most memory of the build, MiB \| not measured \| not measured \| *\|", table(sizes))

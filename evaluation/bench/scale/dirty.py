@@ -1,6 +1,6 @@
 """What a catalog of dirty rows costs to build, and what becomes of the rows.
 
-It is built twice, the first time from a quarter of the rows: so it shows whether the cost grows with their number, and
+It is built twice, the first time from half of the rows: so it shows whether the cost grows with their number, and
 what ten times as many would take.
 """
 
@@ -14,19 +14,22 @@ from pathlib import Path
 from rich.console import Console
 
 from ecom_rlve.catalog.attributes import ATTRIBUTES
+from ecom_rlve.catalog.build import CHUNK_ROWS
 from ecom_rlve.catalog.inspection import inspect
 from ecom_rlve.catalog.rows.report import SourceReport
 from ecom_rlve.catalog.store import open_store
 from ecom_rlve.evaluation.bench.report import Target
-from ecom_rlve.evaluation.bench.scale.build import built
+from ecom_rlve.evaluation.bench.scale.build import CORES, built
 from ecom_rlve.evaluation.bench.scale.dirty_rows import write_rows
 from ecom_rlve.evaluation.bench.scale.report import PEAK_MOST_GIB, Build
 
 AIM = 2_000_000
 """So many rows are extrapolated to."""
 GROWTH_MOST = 1.15
-"""How much more CPU time a row may take where there are four times as many; the clock alone differs by a tenth."""
-_SHARE = 4
+"""How much more CPU time a row may take where there are twice as many; the clock alone differs by a tenth."""
+_SHARE = 2
+_FILLED = (CORES + 2) * CHUNK_ROWS
+"""Fewer rows do not keep every process busy, so that memory still grows with the number of processes."""
 _MIB, _GIB = 2**20, 1024
 
 
@@ -53,7 +56,7 @@ class RowsBuilt:
 
 
 def measured(rows: int, room: Path, console: Console) -> tuple[RowsBuilt, RowsBuilt]:
-    """Build a quarter of the rows, then all; files are made in the folder ``room``, and removed."""
+    """Build half of the rows, then all; files are made in the folder ``room``, and removed."""
     few, many = (_built(count, room, console) for count in (rows // _SHARE, rows))
     return few, many
 
@@ -138,8 +141,8 @@ def table(sizes: Sequence[RowsBuilt]) -> str:
 
 
 def _peak_at_aim(sizes: Sequence[RowsBuilt]) -> float | None:
-    """Return the most memory in MiB; None where it is not known."""
-    if any(size.build.peak_mib is None for size in sizes):
+    """Return the most memory in MiB; None where it is not known, or too few rows were read to tell."""
+    if sizes[0].report.read < _FILLED or any(size.build.peak_mib is None for size in sizes):
         return None
     return extrapolated(sizes, lambda size: size.build.peak_mib or 0.0)
 
