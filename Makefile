@@ -108,7 +108,7 @@ mutants: $(INSTALLED)  ## single faults in the modules that decide, and which of
 bench: $(INSTALLED)  ## measure the server
 	$(BIN)/python -m ecom_rlve.evaluation.bench
 
-bench-scale: $(INSTALLED)  ## build two million products and measure on them: ten minutes
+bench-scale: $(INSTALLED)  ## build two million products and measure on them, and build 200,000 dirty rows: a quarter of an hour
 	$(BIN)/python -m ecom_rlve.evaluation.bench.scale
 
 soak: $(INSTALLED)  ## a thousand episodes on two workers that are killed, a full disk, a model that hangs: a quarter of an hour

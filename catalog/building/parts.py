@@ -138,7 +138,7 @@ class Readings(Sequence[Reading]):
     """The rows of a part as they were read, made one at a time."""
 
     def __init__(self, part: Part) -> None:
-        leaves = [_leaf(word) for word in part.words("category")]
+        leaves = [leaf_of(word) for word in part.words("category")]
         self._leaves = leaves
         self._listings = part.array(LISTINGS)
         self._catalog = Catalog(
@@ -164,7 +164,8 @@ def _column(part: Part, name: str) -> Column:
     )
 
 
-def _leaf(word: str) -> Leaf:
+def leaf_of(word: str) -> Leaf:
+    """Return the leaf that a word of a part's categories is."""
     path, *rest = json.loads(word)
     return Leaf(tuple(path), *rest)
 

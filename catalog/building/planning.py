@@ -7,7 +7,7 @@ words it maps the part's codes to the catalog's.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.building.folder import BuildFolder
-from ecom_rlve.catalog.building.parts import IDS, LISTINGS, Part
+from ecom_rlve.catalog.building.parts import IDS, LISTINGS, Part, leaf_of
 from ecom_rlve.catalog.building.reading import Progress
 from ecom_rlve.catalog.columns.array_store import whole_file
 from ecom_rlve.catalog.columns.columns import CODED, UNKNOWN_CODE
@@ -172,8 +172,8 @@ class _Steps:
 class _FinalWords:
     """Which words of the catalog the words of parts become."""
 
-    settled: Mapping[str, Mapping[str, str]]
-    """By column, then by word of a part. Words of columns that are not listed stay as they are."""
+    decisions: CatalogDecisions | None
+    """None where the words are final."""
     codes: Mapping[str, Mapping[str, int]]
     """Of the catalog's vocabularies, by column."""
     bare: Mapping[str, str]
@@ -190,34 +190,46 @@ def _final_words(
     steps: _Steps,
 ) -> _FinalWords:
     """Decide names and spellings, and write categories and vocabularies."""
-    words: dict[str, set[str]] = {name: set() for name in CODED}
-    is_open = isinstance(settled, CatalogDecisions)
-    becomes: dict[str, dict[str, str]] = {"category": {}, "brand": {}, "currency": {}} if is_open else {}
-    bare = _bare(settled)
+    words: dict[str, set[str]] = {name: set() for name in CODED if name != "category"}
+    decisions = settled if isinstance(settled, CatalogDecisions) else None
+    bare = _bare(decisions)
     for part, rows in zip(parts, kept, strict=True):
-        used = {name: _used(part, name, rows) for name in CODED}
-        if isinstance(settled, CatalogDecisions):
-            _settle(settled, part, used, becomes)
-        for name, first_rows in used.items():
-            change = becomes.get(name)
-            words[name].update(filter(None, (change[word] if change else word for word in first_rows)))
-            if name in bare and (part.array(f"{name}.values")[rows] == UNKNOWN_CODE).any():
-                words[name].add(bare[name])
+        for name, known in words.items():
+            codes_used = part.array(f"{name}.values")[rows]
+            own = part.words(name)
+            used = [own[code] for code in np.unique(codes_used).tolist() if code != UNKNOWN_CODE]
+            known.update(filter(None, _become(decisions, name, used)))
+            if name in bare and (codes_used == UNKNOWN_CODE).any():
+                known.add(bare[name])
         steps.advance()
     kinds = sorted(settled.categories, key=lambda category: category.name)
-    vocabularies = {name: sorted(words[name]) for name in CODED}
+    vocabularies = {name: sorted(known) for name, known in words.items()}
     vocabularies["category"] = [kind.name for kind in kinds]
     write_categories(folder.table, kinds)
     _write_words(folder.plan, vocabularies)
     codes = {name: {word: code for code, word in enumerate(known)} for name, known in vocabularies.items()}
-    priced = None
-    if isinstance(settled, CatalogDecisions):
-        priced = codes["currency"].get(settled.currency.code or "", _NO_CODE)
-    return _FinalWords(becomes, codes, bare, priced)
+    priced = None if decisions is None else codes["currency"].get(decisions.currency.code or "", _NO_CODE)
+    return _FinalWords(decisions, codes, bare, priced)
 
 
-def _bare(settled: CatalogDecisions | _Given) -> dict[str, str]:
-    code = settled.currency.of(None) if isinstance(settled, CatalogDecisions) else None
+def _become(decisions: CatalogDecisions | None, column: str, words: Sequence[str]) -> list[str]:
+    """Return what words of a part become; empty for one that no kept row has.
+
+    Nothing is remembered from part to part: shops have paths of categories without number.
+    """
+    if decisions is None:
+        return list(words)
+    changes: dict[str, Callable[[str], str]] = {
+        "category": lambda word: decisions.category(leaf_of(word)),
+        "brand": decisions.brand,
+        "currency": lambda sign: decisions.currency.of(sign) or "",
+    }
+    change = changes.get(column)
+    return [change(word) for word in words] if change else list(words)
+
+
+def _bare(decisions: CatalogDecisions | None) -> dict[str, str]:
+    code = None if decisions is None else decisions.currency.of(None)
     return {"currency": code} if code is not None else {}
 
 
@@ -237,34 +249,10 @@ def _settled(parts: Sequence[Part], kept: Sequence[Rows], steps: _Steps, rules: 
     return notes.decisions(rules.currency, rules.schema_currency)
 
 
-def _used(part: Part, name: str, rows: Rows) -> dict[str, int]:
-    """Return the words of a column that the kept rows use, each with the first row that uses it."""
-    codes, first = np.unique(part.array(f"{name}.values")[rows], return_index=True)
-    words = part.words(name)
-    places = zip(codes.tolist(), rows[first].tolist(), strict=True)
-    return {words[code]: row for code, row in places if code != UNKNOWN_CODE}
-
-
-def _settle(
-    settled: CatalogDecisions, part: Part, used: Mapping[str, Mapping[str, int]], becomes: Mapping[str, dict[str, str]]
-) -> None:
-    """Find out which categories and spellings a part's leaves and brands get, from one product of each."""
-    for sign in used["currency"]:
-        becomes["currency"][sign] = settled.currency.of(sign) or ""
-    fresh = {name: used[name].keys() - becomes[name].keys() for name in ("category", "brand")}
-    if not any(fresh.values()):
-        return
-    readings = part.readings()
-    for name, words in fresh.items():
-        for word in sorted(words):
-            becomes[name][word] = getattr(settled.product(readings[used[name][word]]), name)
-
-
 def _write_part(folder: Path, number: int, part: Part, rows: Rows, final: _FinalWords) -> None:
     maps = {}
     for name in CODED:
-        change, codes = final.settled.get(name), final.codes[name]
-        words = [change.get(word, "") if change else word for word in part.words(name)]
+        codes, words = final.codes[name], _become(final.decisions, name, part.words(name))
         # A word that only dropped rows have gets no code.
         unknown = codes.get(final.bare.get(name, ""), UNKNOWN_CODE)
         maps[name] = np.array([*(codes.get(word, UNKNOWN_CODE) for word in words), unknown], dtype=np.int32)

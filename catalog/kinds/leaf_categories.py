@@ -31,6 +31,8 @@ from ecom_rlve.catalog.shop_words.phrases import fold_words
 
 _MOST_WORDS = 4
 """A category of more words is no name to say; its noun is."""
+_LONGEST_PATH, _LONGEST_ELEMENT = 20, 200
+"""A path of more elements, or with one of more characters, is none: a listing or a text stands in its place."""
 _JOINT = re.compile(r"\s*(?:,|/|&|\band\b|\bor\b)\s*")
 _COMPLEMENT = re.compile(r"\s(?:for|with|by|from|in|under)\s")
 _TITLED_FREELY = ("Books", "Media")
@@ -69,6 +71,8 @@ def leaf_of_path(path: Sequence[str]) -> Leaf | None:
     >>> leaf_of_path(["Home", "Kitchen Rugs"]).singular
     'kitchen rug'
     """
+    if len(path) > _LONGEST_PATH or any(len(element) > _LONGEST_ELEMENT for element in path):
+        return None
     is_open = True
     for at in range(len(path) - 1, -1, -1):
         element = _read(path[: at + 1])

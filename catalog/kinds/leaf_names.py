@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 
 from ecom_rlve.catalog.kinds.nouns import Leaf, before_thing, kind_words, word_set
 from ecom_rlve.catalog.product import UNKNOWN_KIND, Category
@@ -51,7 +52,7 @@ def category_of(leaf: Leaf, titles: Sequence[str], values_of: Callable[[Category
     words = [fold_words(title) for title in titles]
     shares: dict[str, float] = {}
     for attribute in priority:
-        phrases = Phrases((value, None) for value in values_of(category, attribute))
+        phrases = _phrases(tuple(values_of(category, attribute)))
         shares[attribute] = sum(bool(phrases.find(title)) for title in words) / max(1, len(words))
         if shares[attribute] <= MAX_NAMED:
             break
@@ -72,6 +73,12 @@ def variant_priority(leaf: Leaf) -> tuple[str, ...]:
     """Return the attributes in which products of this leaf may come in variants, the most natural first."""
     table = kind_words()["variant_attributes"]
     return tuple(table.get(leaf.family, table["other"]))
+
+
+@lru_cache(maxsize=1024)
+def _phrases(values: tuple[str, ...]) -> Phrases[None]:
+    """Return a vocabulary; thousands of leaves share a few."""
+    return Phrases((value, None) for value in values)
 
 
 def _audiences(same: Iterable[Leaf]) -> set[str]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from heapq import merge
 from itertools import islice
+from typing import NamedTuple
 
 from ecom_rlve.catalog.currency import CatalogCurrency, chosen_currency
-from ecom_rlve.catalog.kinds.leaf_names import category_of, unique_names
+from ecom_rlve.catalog.kinds.leaf_names import audience_of, category_of, unique_names
 from ecom_rlve.catalog.kinds.nouns import Leaf
 from ecom_rlve.catalog.product import Category, Product
 from ecom_rlve.catalog.rows.brands import one_spelling
@@ -26,10 +27,22 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 MAX_TITLES = 2_000
 """The first titles of a leaf, so many, decide in which attribute its products come in variants."""
 MOST_KEPT, LATER_TITLES = 400_000, 50
-"""If so many titles of all leaves are kept, only the first fifty of each leaf are kept from there on: catalogs
-with ten thousand leaves would keep millions."""
+"""If so many titles of all leaves are kept, only the first fifty of each leaf are kept from there on, and none if twice
+as many are: catalogs with ten thousand leaves would keep millions."""
 _MANY = 0.2
 """From this share of products with variants of their own on, their attribute is the category's."""
+
+
+class Spoken(NamedTuple):
+    """What tells leaves apart in a catalog; those of all paths that agree in it are one."""
+
+    plural: str
+    audience: str
+
+    @classmethod
+    def of(cls, leaf: Leaf) -> Spoken:
+        """Return it for a leaf."""
+        return cls(leaf.plural, audience_of(leaf.path))
 
 
 class Duplicates:
@@ -57,7 +70,7 @@ class CatalogDecisions:
 
     categories: tuple[Category, ...]
     """In the order of their first products."""
-    names: Mapping[Leaf, Leaf]
+    names: Mapping[Spoken, Leaf]
     """The leaf to use for every leaf of a reading."""
     brands: Mapping[str, str]
     """The spelling to use by case-folded brand."""
@@ -65,13 +78,22 @@ class CatalogDecisions:
     currency: CatalogCurrency
     """Which amounts are known."""
 
+    def category(self, leaf: Leaf) -> str:
+        """Return the name of the category of a leaf; empty where no reading of such a leaf was noted."""
+        named = self.names.get(Spoken.of(leaf))
+        return named.plural if named else ""
+
+    def brand(self, spelled: str) -> str:
+        """Return the spelling of a brand; empty where no reading of that brand was noted."""
+        return self.brands.get(spelled.casefold(), "")
+
     def product(self, reading: Reading) -> Product:
         """Return a reading's product with its final category, brand and price; the reading must have been noted."""
         product, brand = reading.product, reading.product.brand
         currency = self.currency.of(product.currency)
         settled = replace(
             product,
-            category=self.names[reading.leaf].plural,
+            category=self.names[Spoken.of(reading.leaf)].plural,
             brand=self.brands[brand.casefold()] if brand else None,
             currency=currency,
         )
@@ -87,27 +109,38 @@ class CatalogNotes:
 
     def __init__(self) -> None:
         self._brands: Counter[str] = Counter()
-        self._titles: dict[Leaf, list[tuple[int, str]]] = {}
+        self._leaves: dict[Spoken, Leaf] = {}
+        """The least of the leaves that agree: shops have paths without number, and names only so many."""
+        self._titles: dict[Spoken, list[tuple[int, str]]] = {}
         """At most MAX_TITLES titles of every leaf, each with the number of its reading."""
         self._size, self._kept = 0, 0
         self._currencies: Counter[str] = Counter()
         """Products with a price by what they state of its currency, "" for nothing."""
-        self._offered: dict[Leaf, Counter[str]] = {}
+        self._offered: dict[Spoken, Counter[str]] = {}
         """By leaf: its products ("") and those that come in variants of their own, by attribute."""
 
     def note(self, reading: Reading) -> None:
         """Note one more kept reading."""
-        titles = self._titles.setdefault(reading.leaf, [])
-        if len(titles) < (MAX_TITLES if self._kept < MOST_KEPT else LATER_TITLES):
+        spoken = Spoken.of(reading.leaf)
+        self._leaves[spoken] = min(reading.leaf, self._leaves.get(spoken, reading.leaf))
+        titles = self._titles.setdefault(spoken, [])
+        if len(titles) < self._room:
             titles.append((self._size, reading.product.title))
             self._kept += 1
         if reading.product.brand:
             self._brands[reading.product.brand] += 1
-        counts = self._offered.setdefault(reading.leaf, Counter())
+        counts = self._offered.setdefault(spoken, Counter())
         counts.update(("", *sorted({name for variant in reading.product.variants for name in variant.values})))
         if reading.product.price_cents is not None:
             self._currencies[reading.product.currency or ""] += 1
         self._size += 1
+
+    @property
+    def _room(self) -> int:
+        """How many titles a leaf may have by now."""
+        if self._kept < MOST_KEPT:
+            return MAX_TITLES
+        return LATER_TITLES if self._kept < 2 * MOST_KEPT else 0
 
     def decisions(self, currency: str | None = None, schema_currency: str | None = None) -> CatalogDecisions:
         """Give every leaf a name of its own, every brand one spelling, and the catalog a currency.
@@ -115,13 +148,14 @@ class CatalogNotes:
         Raises :class:`SourceError` where no product states one and none is given.
         """
         chosen = chosen_currency(self._currencies, currency, schema_currency)
-        names = unique_names(self._titles)
+        unique = unique_names(self._leaves.values())
+        names = {spoken: unique[leaf] for spoken, leaf in self._leaves.items()}
         titles: dict[Leaf, list[list[tuple[int, str]]]] = {}
-        for leaf, own in self._titles.items():
-            titles.setdefault(names[leaf], []).append(own)
+        for spoken, own in self._titles.items():
+            titles.setdefault(names[spoken], []).append(own)
         offered: dict[Leaf, Counter[str]] = {}
-        for leaf, counts in self._offered.items():
-            offered.setdefault(names[leaf], Counter()).update(counts)
+        for spoken, counts in self._offered.items():
+            offered.setdefault(names[spoken], Counter()).update(counts)
         categories = tuple(
             _in_own_variants(
                 category_of(leaf, [title for _, title in islice(merge(*lists), MAX_TITLES)], _naming_words),

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 from ecom_rlve.catalog.rows.control_tokens import without_control_tokens
+from ecom_rlve.catalog.shop_words.entities import decoded
 
 MAX_TITLE = 200
 """Longest title shown, in characters."""
 
 # Not html.parser: Python versions differ in what it makes of broken markup, and a product must be the same everywhere.
-_HIDDEN = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+_HIDING = re.compile(r"<(script|style)\b|<!--", re.IGNORECASE)
+_SHOWING = {
+    "": re.compile("-->"),
+    **{name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("script", "style")},
+}
 _TAG = re.compile(r"</?[a-z][a-z0-9]*(?:\s[^<>]*)?/?>|<![a-z][^<>]*>", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f\u200b\u2060\ufeff]")
 # UTF-8 or GBK bytes that were read as Latin-1 leave letters and signs in sequences that no language writes.
@@ -27,11 +31,38 @@ def clean_text(raw: str) -> str:
     >>> clean_text("<p>Soft &amp; warm</p>  < 2 kg")
     'Soft & warm < 2 kg'
     """
-    text = without_control_tokens(html.unescape(raw))
-    text = _TAG.sub(" ", _HIDDEN.sub(" ", text))
+    text = without_control_tokens(decoded(raw))
+    text = _TAG.sub(" ", _without_hidden(text))
     text = _CONTROL.sub("", text).encode("utf-8", "replace").decode()
     # Once more: what went before may have stood between the parts of a token.
     return " ".join(without_control_tokens(text).split())
+
+
+def _without_hidden(text: str) -> str:
+    """Return the text with a blank for each script, style and comment that ends.
+
+    One expression would look for each end again and again: the time would grow with the square of
+    the number of openings, to a quarter of an hour for a megabyte.
+    """
+    parts: list[str] = []
+    endless: set[str] = set()
+    kept_from = at = 0
+    while found := _HIDING.search(text, at):
+        kind = (found[1] or "").casefold()
+        end = None if kind in endless else _end_of_hidden(text, kind, found.end())
+        if end is None:
+            endless.add(kind)
+            at = found.end()
+        else:
+            parts.append(text[kept_from : found.start()])
+            kept_from = at = end
+    return " ".join([*parts, text[kept_from:]])
+
+
+def _end_of_hidden(text: str, kind: str, start: int) -> int | None:
+    opened = text.find(">", start) + 1 if kind else start
+    end = _SHOWING[kind].search(text, opened) if opened or not kind else None
+    return end.end() if end else None
 
 
 def cap_title(title: str) -> str:

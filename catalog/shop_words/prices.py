@@ -10,7 +10,6 @@ decides.
 
 from __future__ import annotations
 
-import html
 import re
 from decimal import Decimal
 from enum import StrEnum
@@ -18,6 +17,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ecom_rlve.catalog.shop_words.currencies import CODES, WORDS, is_code, may_be, usual_currency, whole_units
+from ecom_rlve.catalog.shop_words.entities import decoded
 
 _MAX_CENTS = 10**11
 """Larger amounts are misread numbers (ids, barcodes), and a column could not hold them exactly."""
@@ -120,7 +120,7 @@ def _told(price: Price, stated: set[str]) -> tuple[Price, str]:
 @lru_cache(maxsize=1 << 12)
 def _split(raw: str) -> tuple[str, frozenset[str]]:
     """Return the text without what names a currency, and the codes and signs that it names."""
-    text = _BLANKS.sub(" ", html.unescape(raw)).strip().casefold()
+    text = _BLANKS.sub(" ", decoded(raw)).strip().casefold()
     named = {"SEK"} if _SWEDISH.search(text) else set()
 
     def taken(match: re.Match[str]) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
 from ecom_rlve.catalog.sources.files.headers import folded_cells
-from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, OfferFile, where
+from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, OfferFile, where, whole_number
 
 # Shopify renamed its columns in 2025; exports of both kinds are in use.
 _COLUMNS = {
@@ -112,7 +112,7 @@ def _category(cells: Mapping[str, str]) -> tuple[dict[str, list[str] | str], dic
 def _stock(cells: Mapping[str, str]) -> int | None:
     """Return the units that can be bought; None where the shop does not count them, or sells beyond them."""
     is_counted = cells["tracker"] and cells["policy"].casefold() not in _SELLS_ON
-    units = cells["stock"].removeprefix("-")
-    if not is_counted or not units.isdecimal():
+    units = whole_number(cells["stock"].removeprefix("-"))
+    if not is_counted or units is None:
         return None
-    return max(0, int(cells["stock"]))
+    return 0 if cells["stock"].startswith("-") else units

@@ -89,6 +89,8 @@ EXCEPTIONS: dict[str, tuple[set[str], str]] = {
     "commands/journal.py": ({"server"}, "reads a server's own store, without the server"),
     "evaluation/bench/scale/raw_faiss.py": ({"catalog"}, "searches a catalog's own vectors with FAISS alone"),
     "evaluation/bench/scale/build.py": ({"catalog"}, "builds the catalog that is measured"),
+    "evaluation/bench/scale/dirty.py": ({"catalog"}, "looks at what became of the rows of a catalog that it built"),
+    "evaluation/bench/scale/dirty_rows.py": ({"catalog"}, "makes rows of words that the catalog knows"),
     "evaluation/bench/scale/worker.py": ({"envs", "server"}, "measures episodes, in a process like a server's worker"),
     "evaluation/relevance/judged.py": ({"catalog"}, "asks the search of catalogs that no server serves"),
     "evaluation/relevance/known_items.py": ({"envs", "catalog"}, "looks at what customers want, and searches for it"),

@@ -26,10 +26,10 @@ def verdicts(run: Measured) -> list[bool | None]:
 
 
 def test_every_target_can_be_met_and_missed() -> None:
-    assert verdicts(Measured(Build(600.0, 7000.0), WORKER, PAIR)) == [True] * 5
+    assert verdicts(Measured(Build(600.0, 7000.0, 900.0), WORKER, PAIR)) == [True] * 5
     slow = replace(SEARCH, step=Spread(9.1, 12.0), raw=Spread(6.0, 7.0), recall=0.94)
     worker = replace(WORKER, open_s=2.1, searches=[slow])
-    assert verdicts(Measured(Build(600.0, 9000.0), worker, replace(PAIR, added_mib=151.0))) == [False] * 5
+    assert verdicts(Measured(Build(600.0, 9000.0, 900.0), worker, replace(PAIR, added_mib=151.0))) == [False] * 5
 
 
 def test_a_short_search_may_take_two_milliseconds_more() -> None:

@@ -16,7 +16,7 @@ from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.files.grouping import groups_of
 from ecom_rlve.catalog.sources.mapping.file import CENTS, ColumnMapping
 from ecom_rlve.catalog.sources.mapping.records import Cells, Found, RecordSource
-from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, Row, rows_of
+from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, Row, rows_of, whole_number
 
 _DETAILS = {"model": "Model Name", "weight": "Item Weight", "length": "Item Length"}
 """The detail that states an attribute, where its name is not the attribute's own."""
@@ -101,15 +101,14 @@ class MappedSource:
             options=tuple(_detail(name) for name in attributes if name in DISCRETE),
             price=self._price(text, price),
             currency=text.get("currency") or "",
-            stock=int(units) if units.isdecimal() else None,
+            stock=whole_number(units),
             names=names,
         )
 
     def _price(self, text: Mapping[str, str], field: str) -> str:
         price = text.get(field, "")
-        if self._mapping.units.get(field) == CENTS and price.isdecimal():
-            return f"{int(price) // 100}.{int(price) % 100:02d}"
-        return price
+        cents = whole_number(price) if self._mapping.units.get(field) == CENTS else None
+        return price if cents is None else f"{cents // 100}.{cents % 100:02d}"
 
     def _with_unit(self, name: str, text: str) -> str:
         unit = self._mapping.units.get(name)

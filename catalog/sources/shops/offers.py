@@ -25,6 +25,19 @@ Row = Mapping[str, object]
 Cells = TypeVar("Cells")
 
 
+_MOST_DIGITS = 18
+"""A longer number counts nothing that a shop has."""
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that a text of digits is; None for any other text, and for a number that counts nothing.
+
+    >>> whole_number("12"), whole_number("1.5"), whole_number("9" * 5_000)
+    (12, None, None)
+    """
+    return int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else None
+
+
 @dataclass(frozen=True, slots=True)
 class Offer:
     """One record: a product, or a variant of one."""

@@ -9,7 +9,7 @@ from ecom_rlve.catalog.shop_words.prices import parse_price
 from ecom_rlve.catalog.sources.category_paths import category_fields
 from ecom_rlve.catalog.sources.delimited import records_of
 from ecom_rlve.catalog.sources.files.headers import folded_cells
-from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, OfferFile, where
+from ecom_rlve.catalog.sources.shops.offers import Entry, Offer, OfferFile, where, whole_number
 
 _ATTRIBUTE = re.compile(r"attribute (\d+) name")
 _WEIGHT = re.compile(r"weight \((kg|g|lbs?|oz)\)")
@@ -72,7 +72,7 @@ def _offer(cells: Mapping[str, str], *, is_head: bool) -> Offer:
         },
         options=() if is_head else tuple(values),
         price=cells.get(price, ""),
-        stock=0 if is_sold_out else int(units) if units.isdecimal() else None,
+        stock=0 if is_sold_out else whole_number(units),
         names=names,
     )
 

@@ -3,7 +3,8 @@
 Builds the procedural catalog in a process of its own, opens it in worker processes like those of a server, and prints
 Markdown: building, opening and memory; resets and whole episodes of every environment; searches without a filter, with
 a broad filter and with selective ones, compared with FAISS alone on the same vectors; and each target with PASS or
-FAIL. It takes about ten minutes on two cores. ``--store`` keeps what was built, and uses it again if it exists.
+FAIL. ``--store`` keeps what was built, and uses it again if it exists. Then it builds catalogs of dirty rows
+(:mod:`.dirty`). It takes about a quarter of an hour on two cores; ``--part`` measures one of the two.
 """
 
 from __future__ import annotations
@@ -13,18 +14,20 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from ecom_rlve.evaluation.bench.report import target_table
-from ecom_rlve.evaluation.bench.scale.memory import PeakMemory, memory_of, total_of
+from ecom_rlve.evaluation.bench.report import Target, target_table
+from ecom_rlve.evaluation.bench.scale import dirty
+from ecom_rlve.evaluation.bench.scale.build import built
+from ecom_rlve.evaluation.bench.scale.memory import memory_of, total_of
 from ecom_rlve.evaluation.bench.scale.report import (
     Build,
     Measured,
@@ -38,7 +41,6 @@ from ecom_rlve.evaluation.bench.scale.sample import EnvironmentSample, SearchSam
 
 _ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 _OTHER_SEEDS = 1_000_000
-_CORES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +56,6 @@ class Counts:
 
 
 QUICK = Counts(resets=8, searches=3, episodes=2)
-
-
-def built(source: str, store: Path, workers: int) -> Build:
-    """Build a catalog and return the time and memory that it took."""
-    command = [sys.executable, "-P", "-m", "ecom_rlve.evaluation.bench.scale.build", source, str(store)]
-    start = time.perf_counter()
-    with subprocess.Popen([*command, f"--workers={workers}"]) as process, PeakMemory(process.pid) as peak:
-        status = process.wait()
-    if status:
-        raise subprocess.CalledProcessError(status, command)
-    return Build(time.perf_counter() - start, peak.mib)
 
 
 @contextmanager
@@ -114,27 +105,47 @@ def measure(store: Path, counts: Counts, build: Build | None, console: Console) 
     return Measured(build, sample, pair)
 
 
+class Part(StrEnum):
+    """What is measured."""
+
+    PRODUCTS = "products"
+    ROWS = "rows"
+    BOTH = "both"
+
+
 def main(
     products: Annotated[int, typer.Option(min=40)] = 2_000_000,
+    rows: Annotated[int, typer.Option(min=400, help="Dirty rows of a shop.")] = 200_000,
+    part: Annotated[Part, typer.Option(help="Only the made-up products, only the rows, or both.")] = Part.BOTH,
     store: Annotated[
-        Path | None, typer.Option(help="Folder of the catalog; kept, and reused where it is there.")
+        Path | None, typer.Option(help="Folder of the catalog of products; kept, and reused where it is there.")
     ] = None,
     quick: Annotated[bool, typer.Option(help="Short: shows that it runs, measures nothing.")] = False,
     strict: Annotated[bool, typer.Option(help="Exit 1 where a target is missed.")] = False,
 ) -> None:
     """Build, measure and print."""
     console = Console(stderr=True)
+    tables: list[str] = []
+    targets: list[Target] = []
     with tempfile.TemporaryDirectory(prefix="ecom-rlve-scale-") as room:
-        home = store or Path(room, "store")
-        build = None
-        if not home.exists():
-            console.print(f"building {products:,} products …")
-            build = built(f"synthetic:{products}:0", home, _CORES)
-        run = measure(home, QUICK if quick else Counts(), build, console)
-    targets = judged(run)
-    tables = (catalog_table(run), environment_table(run), search_table(run), target_table(targets))
+        if part is not Part.ROWS:
+            run = _of_products(products, store or Path(room, "store"), QUICK if quick else Counts(), console)
+            targets += judged(run)
+            tables += [catalog_table(run), environment_table(run), search_table(run), target_table(judged(run))]
+        if part is not Part.PRODUCTS:
+            sizes = dirty.measured(rows, Path(room), console)
+            targets += dirty.judged(sizes)
+            tables += [dirty.table(sizes), target_table(dirty.judged(sizes))]
     print("\n\n".join(tables))
     raise typer.Exit(1 if strict and any(each.is_met is False for each in targets) else 0)
+
+
+def _of_products(products: int, store: Path, counts: Counts, console: Console) -> Measured:
+    build = None
+    if not store.exists():
+        console.print(f"building {products:,} products …")
+        build = built(f"synthetic:{products}:0", store)
+    return measure(store, counts, build, console)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,8 @@ class Build:
     seconds: float
     peak_mib: float | None
     """Most memory of all its processes together; None if the system does not say."""
+    cpu_s: float
+    """CPU seconds of all its processes."""
 
 
 @dataclass(frozen=True, slots=True)

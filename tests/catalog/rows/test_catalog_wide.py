@@ -6,13 +6,20 @@ import pickle
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ecom_rlve.catalog.columns.table import Catalog
+from ecom_rlve.catalog.kinds.leaf_names import unique_names
+from ecom_rlve.catalog.kinds.nouns import word_set
 from ecom_rlve.catalog.product import Product
 from ecom_rlve.catalog.rows.catalog_wide import MAX_TITLES, CatalogNotes, Duplicates
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason
 from ecom_rlve.catalog.rows.row import catalog_of, read_row
+
+_WHERE = ("Women", "Girls", "Dogs", "Sale", "Shop")
+_THINGS = ("Dresses", "Women's Dresses", "Hats", "Dog Beds", "Beds", "For Him")
 
 
 def row(at: int, **fields: Any) -> dict[str, Any]:
@@ -79,12 +86,47 @@ def test_catalogs_of_many_leaves_keep_few_titles_of_each(monkeypatch: pytest.Mon
     notes = CatalogNotes()
     for at in range(90):
         notes.note(read(at, categories=["Women", "Dresses"]))
+    leaves = [f"{use} {thing}" for use in ("Garden", "Boat", "Wall", "Kitchen") for thing in ("Hats", "Lamps", "Rugs")]
     for at in range(90, 300):
-        notes.note(read(at, categories=[f"Shop {at % 20}", "Hats"]))
+        notes.note(read(at, title="Blorp", categories=["Shop", leaves[at % len(leaves)]]))
     kept = [len(titles) for titles in notes._titles.values()]
-    assert kept[0] == 90
-    assert sum(kept) < 90 + 20 * 2 + 10
-    assert min(kept) >= 1
+    assert kept == [90] + [2] * len(leaves)
+
+
+def test_no_catalog_keeps_more_than_a_fixed_number_of_titles(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ecom_rlve.catalog.rows.catalog_wide.MOST_KEPT", 10)
+    notes = CatalogNotes()
+    uses = sorted(word_set("modifiers"))
+    for at, use in enumerate(uses):
+        notes.note(read(at, title="Blorp", categories=["Shop", f"{use} lamps"]))
+    assert sum(map(len, notes._titles.values())) == 20
+    assert len(notes.decisions().categories) > 0.9 * len(uses), "a leaf without titles is a category"
+
+
+def test_what_is_kept_grows_with_names_not_with_paths() -> None:
+    """Shops put tags, sales and years into paths: a row each may have one of its own."""
+    notes = CatalogNotes()
+    for at in range(300):
+        notes.note(read(at, title="Blorp", categories=[f"Sale {at}", "Women" if at % 2 else "Men", "Dresses"]))
+    settled = notes.decisions()
+    assert {category.name for category in settled.categories} == {"women's dresses", "men's dresses"}
+    assert len(settled.names) == len(notes._titles) == len(notes._offered) == 2
+    # As if all leaves were kept: the least path is shown.
+    assert {category.path for category in settled.categories} == {
+        ("Sale 0", "Men", "Dresses"),
+        ("Sale 1", "Women", "Dresses"),
+    }
+
+
+@given(st.lists(st.tuples(st.sampled_from(_WHERE), st.sampled_from(_THINGS)), min_size=1, max_size=12))
+def test_names_are_those_of_all_leaves_together(paths: list[tuple[str, str]]) -> None:
+    readings = [read(at, title="Blorp", categories=path) for at, path in enumerate(paths)]
+    notes = CatalogNotes()
+    for reading in readings:
+        notes.note(reading)
+    settled, unique = notes.decisions(), unique_names(reading.leaf for reading in readings)
+    assert [settled.product(each).category for each in readings] == [unique[each.leaf].plural for each in readings]
+    assert {category.path for category in settled.categories} == {leaf.path for leaf in unique.values()}
 
 
 def test_leaves_that_are_spoken_alike_are_one_category() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import time
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from ecom_rlve.catalog.derived import ship_days_and_stock
 from ecom_rlve.catalog.errors import SourceError
-from ecom_rlve.catalog.product import Product
+from ecom_rlve.catalog.product import UNKNOWN_KIND, Product
 from ecom_rlve.catalog.rows.reading import Reading
 from ecom_rlve.catalog.rows.report import DropReason, SourceReport
 from ecom_rlve.catalog.rows.row import catalog_of, read_row
@@ -411,10 +412,34 @@ def test_a_long_title_is_cut_at_a_word() -> None:
         ("don¡¯t", "don¡¯t"),
         ("tab\tand\x00 null\u200b", "tab and null"),
         ("lone \ud800", "lone ?"),
+        (f"a &#{'9' * 5_000}; b", "a \ufffd b"),
+        ("<SCRIPT a='b'>x <!-- y</script >Hat<style>z</style>", "Hat"),
+        ("<script>a <!-- b --> c", "a c"),
+        ("<!-- a Hat", "<!-- a Hat"),
+        ("<script Hat", "<script Hat"),
     ],
 )
 def test_markup_goes_and_text_stays(raw: str, text: str) -> None:
     assert clean_text(raw) == text
+
+
+@pytest.mark.parametrize("opening", ["<script>", "<!--", "<style ", "<script></style>", "&#", "[|", "<a_b"])
+def test_a_text_of_a_megabyte_of_openings_is_cleaned_at_once(opening: str) -> None:
+    """Each opening looked for its end in all the rest: this would take a quarter of an hour."""
+    start = time.process_time()
+    assert len(clean_text(opening * (2**20 // len(opening)))) < 2**20 + len(opening)
+    assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize(
+    "path", [["Lamps"] * 10_000, ["Home", "lamp, " * 50_000], ["Home", "a" * 300_000], ["Home"] * 20 + ["Lamps"]]
+)
+def test_a_listing_in_the_place_of_a_path_is_none(path: list[str]) -> None:
+    start = time.process_time()
+    assert read(title="Blorp", categories=path).category == UNKNOWN_KIND
+    assert read(title="Blorp", main_category=path[-1] * 200).category == UNKNOWN_KIND
+    assert read(title="Bracelet", categories=path).category == "bracelets"
+    assert time.process_time() - start < 5
 
 
 @pytest.mark.parametrize("text", ["don¡¯t", "cafÃ©", "it\ufffds", "â€œHiâ€"])

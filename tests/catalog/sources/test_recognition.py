@@ -190,6 +190,12 @@ def test_woocommerce_variations_are_variants_wherever_they_stand(tmp_path: Path)
     assert report.dropped == {DropReason.DRAFT: 1, DropReason.UNPUBLISHED: 1, DropReason.CONTINUATION: 2}
 
 
+def test_a_number_of_thousands_of_digits_is_no_stock(tmp_path: Path) -> None:
+    digits = "9" * 5_000
+    found = {each.id: each for each in products(tmp_path / "a.csv", _WOO.replace("1,1,3,15", f"1,1,{digits},15"))}
+    assert variants(found["44"]) == [("sand", 1500, None), ("teal", 1800, 5)]
+
+
 def test_shopify_s_products_json_gives_products_with_variants(tmp_path: Path) -> None:
     product = {
         "id": 7,
