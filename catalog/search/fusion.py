@@ -23,7 +23,9 @@ _WORDS, _VECTORS = 3, 2
 """Shares of the two scores in their sum."""
 _ONE_THING, _ONE_OF_THINGS, _WORD = 1, 16, 4
 """What the mark of a thing weighs, in quarters of a word as rare. Where a query names one thing, it breaks ties; where
-it names several, each has results of its own."""
+it names others beside it, its products come first: each of several sought has results of its own."""
+_DESCRIBED = 4
+"""Words for another thing, which only describes the one sought, weigh so many times less."""
 _MOST_THINGS = 4
 _GOOD_IMPACT = 160
 """Impact of a word on a product that has it in title and category."""
@@ -49,9 +51,13 @@ def asked_of(bags: Bags, vector: NDArray[np.float32], query: str) -> tuple[Asked
     """Return what a query with this vector asks for: one entry for each thing that it names, at least one."""
     asking = read_query(query)
     sought = bags.sought(asking.groups)
-    numbers = [bags.vocabulary.number(mark) for mark in things_named(asking, bags.vocabulary.__contains__)]
+    named = things_named(asking, bags.vocabulary.__contains__)
+    for number in map(bags.vocabulary.number, named.described):
+        if number in sought.weights:
+            sought.weights[number] = max(1, sought.weights[number] // _DESCRIBED)
+    numbers = map(bags.vocabulary.number, named.sought)
     things = [number for number in numbers if number is not None][:_MOST_THINGS]
-    share = _ONE_THING if len(things) == 1 else _ONE_OF_THINGS
+    share = _ONE_THING if len(things) == 1 and not named.described else _ONE_OF_THINGS
     return tuple(
         _asked(vector, Sought({**sought.weights, thing: int(bags.rarity[thing]) * share // _WORD}, sought.strange))
         for thing in things

@@ -149,6 +149,31 @@ def test_several_things_take_turns(big_shop: Shop) -> None:
     assert kinds("a yoga mat and a desk lamp") == ["yoga mats", "desk lamps"] * 2
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "a {thing} for the {other}",
+        "{thing} with {other}",
+        "a {thing} to go with my {other}",
+        "for my {other}, a {thing}",
+        "I'm looking for a {thing} that fits the {other}, please",
+    ],
+)
+def test_the_thing_asked_for_comes_before_what_it_is_for(big_shop: Shop, asked: str) -> None:
+    """Over random pairs of kinds; another kind of the same noun is right too."""
+    search, rng = big_shop.search, Streams("things").stream("pairs", asked)
+    kinds = [category for category in search.catalog.categories if category.is_kind]
+    pairs = [[kinds[at] for at in rng.choice(len(kinds), 2, replace=False)] for _ in range(60)]
+    shown = [
+        search.catalog.category_of(row)
+        for thing, other in pairs
+        for row in search.rank(asked.format(thing=thing.singular, other=other.singular), None, 4).tolist()
+    ]
+    heads = [thing.name.split()[-1] for thing, _ in pairs for _ in range(4)]
+    right = [category.name.split()[-1] == head for category, head in zip(shown, heads, strict=True)]
+    assert np.mean(right) >= 0.98
+
+
 def test_accessories_come_after_the_thing() -> None:
     kinds = {"watch": "watches", "watch band": "watch bands", "case": "cases"}
     categories = [Category(many, ("Shop", many), one, many, "color") for one, many in kinds.items()]
