@@ -24,6 +24,7 @@ from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
 from ecom_rlve.catalog.search.folder import Facts, Folder, Memory, SealedFolder
 from ecom_rlve.catalog.search.fusion import Asked, asked_of, fused, in_turns
 from ecom_rlve.catalog.search.passing import Passing
+from ecom_rlve.catalog.search.spelling import respelt, words_of_kinds
 from ecom_rlve.catalog.search.stages import (
     SCAFFOLDING,
     Parts,
@@ -62,6 +63,7 @@ class Search:
         self.catalog = catalog
         self.bags, self.embedder, self.index = parts.bags, parts.embedder, parts.index
         self._postings, self._orders = parts.postings, parts.orders
+        self._words_of_kinds = words_of_kinds(catalog.categories)
         self._passing = Passing(catalog.size)
         self._asked = lru_cache(_CACHED_QUERIES)(self._read)
         self.kinds = lru_cache(_CACHED_QUERIES)(self._kinds)
@@ -165,6 +167,7 @@ class Search:
         return np.concatenate((ordered, tail[~self._passing.among(head, tail)]))[:k]
 
     def _read(self, query: str) -> tuple[Asked, ...]:
+        query = respelt(query, self.bags.vocabulary.__contains__, self._words_of_kinds)
         return asked_of(self.bags, self.embedder.encode(query), query)
 
     def _nearest(

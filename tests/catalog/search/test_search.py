@@ -205,6 +205,14 @@ def test_units_spelled_in_any_way_meet() -> None:
     assert search.rank("usbc cable 200cm", None, 1).tolist() == [3]
 
 
+def test_a_size_is_found_in_another_unit_and_not_as_a_bare_number() -> None:
+    titles = ("Monitor, 27 W", "Monitor, 68.5 cm", "Monitor, 27 V, 60 cm", "Monitor, 70 cm", "Monitor 27")
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    assert Search.build(catalog).rank("27 inch monitor", None, 1).tolist() == [1]
+
+
 def test_word_order_and_case_change_nothing(search: Search) -> None:
     np.testing.assert_array_equal(search.rank("Red wool SCARF", None, 30), search.rank("scarf red, wool", None, 30))
 
