@@ -23,15 +23,26 @@ def words_of_kinds(categories: Iterable[Category]) -> tuple[str, ...]:
     return tuple(sorted(word for word in words if len(word) >= _SHORTEST - 1 and not is_stop_word(word)))
 
 
-def respelt(query: str, is_known: Callable[[str], bool], kinds: Sequence[str]) -> str:
-    """Return a query with the words of ``kinds`` in place of those that are not known and differ in a letter or two.
+def nearest_word(word: str, kinds: Sequence[str]) -> str | None:
+    """Return the word of ``kinds`` that ``word`` is a misspelling of, None if it is of none.
 
-    The first letter is taken to be right. Of words as near, the first of ``kinds`` is taken.
+    One letter may differ, of long words two; the first is taken to be right. Of words as near, the first is taken.
 
-    >>> respelt("blue headfones for a couch", {"blue"}.__contains__, ("headphone", "pouch"))
-    'blue headphone for a couch'
+    >>> kinds = ("headphone", "pouch")
+    >>> nearest_word("headfone", kinds), nearest_word("couch", kinds)
+    ('headphone', None)
     """
-    found = {word: _nearest(word, kinds) for word in read_query(query).words if not is_known(word)}
+    if len(word) < _SHORTEST or not word.isalpha():
+        return None
+    most = 2 if len(word) >= _LONG else 1
+    near = extract(word, kinds, scorer=OSA.distance, score_cutoff=most, limit=None)
+    right = [(distance, at, kind) for kind, distance, at in near if kind[0] == word[0]]
+    return min(right)[2] if right else None
+
+
+def respelt(query: str, is_known: Callable[[str], bool], nearest: Callable[[str], str | None]) -> str:
+    """Return a query with words that are not known replaced by what ``nearest`` finds for them."""
+    found = {word: nearest(word) for word in read_query(query).words if not is_known(word)}
     if not any(found.values()):
         return query
 
@@ -40,12 +51,3 @@ def respelt(query: str, is_known: Callable[[str], bool], kinds: Sequence[str]) -
         return match[0] if others else found.get(word) or match[0]
 
     return _WORD.sub(spelling, query)
-
-
-def _nearest(word: str, kinds: Sequence[str]) -> str | None:
-    if len(word) < _SHORTEST or not word.isalpha():
-        return None
-    most = 2 if len(word) >= _LONG else 1
-    near = extract(word, kinds, scorer=OSA.distance, score_cutoff=most, limit=None)
-    right = [(distance, at, kind) for kind, distance, at in near if kind[0] == word[0]]
-    return min(right)[2] if right else None
