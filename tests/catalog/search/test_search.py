@@ -1,6 +1,8 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from ecom_rlve.catalog.search.fusion import asked_of, fused
 from ecom_rlve.catalog.search.search import DEPTH, Search, SortKey, passing_rows
 from ecom_rlve.catalog.search.stages import build, identity_of
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.catalog.vectors.index import FlatIndex, flat_index
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
@@ -138,6 +141,30 @@ def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() ->
     found = search.rank("blue handle tea", None, 5).tolist()
     assert found[0] == 2
     assert set(found[1:3]) == {0, 1}
+
+
+class FixedEmbedder:
+    """Stands in for a model: every query has the same vector."""
+
+    dimensions = 4
+
+    def encode(self, query: str) -> np.ndarray:
+        return np.array([100, 0, 0, 0], dtype=np.float32) if query else np.zeros(4, dtype=np.float32)
+
+
+def test_where_words_do_not_tell_products_apart_the_embedder_does() -> None:
+    """Whatever the embedder is: here its vectors say that the last product is the best."""
+    titles = ["Blue mug"] * 4 + ["Mug with a lid"]
+    catalog = Catalog.from_products(
+        [Product(id=f"m{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    vectors = np.array([[10 * at, 50, 0, 0] for at in range(len(titles))], dtype=np.int8)
+    index = FlatIndex(faiss.serialize_index(flat_index(vectors)), catalog.fingerprint)
+    parts = build(catalog, Memory(), identity_of(catalog))[0]
+    search = Search(catalog, replace(parts, embedder=FixedEmbedder(), index=index))
+    assert search.rank("blue mug", np.arange(4, dtype=np.int32), 4).tolist() == [3, 2, 1, 0]
+    assert search.rank("something for tea", None, 5).tolist() == [4, 3, 2, 1, 0]
+    assert search.rank("blue mug", None, 5).tolist() == [3, 2, 1, 0, 4], "a word tells the last one apart"
 
 
 def test_several_things_take_turns(big_shop: Shop) -> None:
