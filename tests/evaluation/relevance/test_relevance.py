@@ -59,7 +59,7 @@ def test_almost_all_that_is_shown_is_graded(big_shop: Shop) -> None:
 @pytest.mark.parametrize("name", [judged.catalog for judged in judged_catalogs()])
 def test_as_many_products_are_graded_as_are_shown(name: str) -> None:
     judged = next(each for each in judged_catalogs() if each.catalog == name)
-    assert [each.query for each in judged.queries if len(each.grades) < FIRST] == []
+    assert min(len(each.grades) for each in judged.queries) >= FIRST
 
 
 def test_precision_is_of_what_is_possible() -> None:
