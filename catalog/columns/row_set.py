@@ -46,4 +46,4 @@ class RowSet:
 
     def has(self, rows: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Say which of ``rows`` are in the set (shape of ``rows``)."""
-        return np.asarray(self._bits[rows >> 3] >> (rows & 7).astype(np.uint8) & 1, dtype=np.bool_)
+        return np.asarray(self._bits.take(rows >> 3) >> (rows & 7).astype(np.uint8) & 1, dtype=np.bool_)

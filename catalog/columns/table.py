@@ -109,11 +109,20 @@ class Catalog:
 
     def value(self, row: int, name: str) -> str | float | None:
         """Return one product's value in one column, None where unknown."""
-        column = self.column(name)
-        stored = column.values.item(row)
-        if column.vocabulary is not None:
-            return None if stored < 0 else column.vocabulary[int(stored)]
-        return None if stored != stored or stored == UNKNOWN_CODE else stored
+        return self.known(row, (name,)).get(name)
+
+    def known(self, row: int, names: Iterable[str]) -> dict[str, str | float]:
+        """Return one product's known values in some columns, in the order of ``names``."""
+        found: dict[str, str | float] = {}
+        for name in names:
+            column = self._columns.get(name) or self.column(name)
+            stored = column.values.item(row)
+            if column.vocabulary is not None:
+                if stored >= 0:
+                    found[name] = column.vocabulary[int(stored)]
+            elif stored == stored and stored != UNKNOWN_CODE:
+                found[name] = stored
+        return found
 
     def row_of(self, product_id: str) -> int:
         """Return the row of a product id; raises :class:`UnknownProductError`."""

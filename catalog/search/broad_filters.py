@@ -32,6 +32,8 @@ class BroadFilters:
                 return rows
         made = make()
         if made is not None and len(made) > EXACT_ROWS:
+            # A view of a mapped file is another array next time; what is its own is lasting.
+            made = made if made.base is None else made.copy()
             made.flags.writeable = False
             with self._lock:
                 self._held[constraints] = made

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.words import Bags, Sought
 from ecom_rlve.catalog.shop_words.asking import read_query
+from ecom_rlve.catalog.shop_words.measures import is_quantity, same_measures
 from ecom_rlve.catalog.shop_words.things import things_named
 from ecom_rlve.catalog.vectors.scaling import LENGTH
 
@@ -23,7 +24,11 @@ _WORDS, _VECTORS = 3, 2
 """Shares of the two scores in their sum."""
 _ONE_THING, _ONE_OF_THINGS, _WORD = 1, 16, 4
 """What the mark of a thing weighs, in quarters of a word as rare. Where a query names one thing, it breaks ties; where
-it names several, each has results of its own."""
+it names others beside it, its products come first: each of several sought has results of its own."""
+_DESCRIBED = 4
+"""Words for another thing, which only describes the one sought, weigh so many times less."""
+_BARE = 4
+"""A number without the unit that was said weighs so many times less than a word as rare."""
 _MOST_THINGS = 4
 _GOOD_IMPACT = 160
 """Impact of a word on a product that has it in title and category."""
@@ -48,18 +53,37 @@ class Asked(NamedTuple):
 def asked_of(bags: Bags, vector: NDArray[np.float32], query: str) -> tuple[Asked, ...]:
     """Return what a query with this vector asks for: one entry for each thing that it names, at least one."""
     asking = read_query(query)
-    sought = bags.sought(asking.groups)
-    numbers = [bags.vocabulary.number(mark) for mark in things_named(asking, bags.vocabulary.__contains__)]
+    measured = [group for group in asking.groups if is_quantity(group)]
+    sought = bags.sought(group for group in asking.groups if group not in measured)
+    weights, spare = dict(sought.weights), 0
+    for group in measured:
+        spare += _add_quantity(bags, weights, group)
+    named = things_named(asking, bags.vocabulary.__contains__)
+    for number in map(bags.vocabulary.number, named.described):
+        if number in weights:
+            weights[number] = max(1, weights[number] // _DESCRIBED)
+    numbers = map(bags.vocabulary.number, named.sought)
     things = [number for number in numbers if number is not None][:_MOST_THINGS]
-    share = _ONE_THING if len(things) == 1 else _ONE_OF_THINGS
+    share = _ONE_THING if len(things) == 1 and not named.described else _ONE_OF_THINGS
+    marked = [{**weights, thing: int(bags.rarity[thing]) * share // _WORD} for thing in things] or [weights]
     return tuple(
-        _asked(vector, Sought({**sought.weights, thing: int(bags.rarity[thing]) * share // _WORD}, sought.strange))
-        for thing in things
-    ) or (_asked(vector, sought),)
+        Asked(vector, Sought(each, sought.strange), max(1, (sum(each.values()) - spare) * _GOOD_IMPACT))
+        for each in marked
+    )
 
 
-def _asked(vector: NDArray[np.float32], sought: Sought) -> Asked:
-    return Asked(vector, sought, max(1, sum(sought.weights.values()) * _GOOD_IMPACT))
+def _add_quantity(bags: Bags, weights: dict[int, int], group: Sequence[str]) -> int:
+    """Add the words of a number with its unit; return what of their weights a product that has it may lack."""
+    bare, measure = group
+    readings = dict.fromkeys(map(bags.vocabulary.number, (measure, *same_measures(measure))))
+    known = {number: int(bags.rarity[number]) for number in readings if number is not None}
+    number = bags.vocabulary.number(bare)
+    if number is not None:
+        # 27 watts are not 27 inches, but a television 65 may be one of 65 inches.
+        weights.setdefault(number, max(1, int(bags.rarity[number]) // (_BARE if known else 1)))
+    for number, rarity in known.items():
+        weights.setdefault(number, rarity)
+    return sum(known.values()) - max(known.values(), default=0)
 
 
 def fused(

@@ -2,48 +2,47 @@
 
 from __future__ import annotations
 
-import weakref
-from threading import Lock, local
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import local
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.columns.row_set import RowSet
-
-Rows = NDArray[np.int32]
+from ecom_rlve.catalog.vectors.kept import KeptWithRows, Rows, is_lasting
 
 
 class Passing:
-    """Looks rows up among those that pass. Sets of read-only arrays are kept as long as the arrays are."""
+    """Looks rows up among those that pass. Sets of lasting arrays are kept as long as the arrays are."""
 
     def __init__(self, size: int) -> None:
         self._size = size
         self._scratch = local()
-        self._kept: dict[int, tuple[weakref.ref[Rows], RowSet]] = {}
-        self._lock = Lock()
+        self._sets = KeptWithRows[RowSet]()
 
     def among(self, passing: Rows, rows: Rows) -> NDArray[np.bool_]:
         """Tell which of ``rows`` are among ``passing``."""
-        if not passing.flags.writeable:
-            return self._set_of(passing).has(rows)
+        with self.test(passing) as passes:
+            return passes(rows)
+
+    @contextmanager
+    def test(self, passing: Rows) -> Iterator[Callable[[Rows], NDArray[np.bool_]]]:
+        """Yield what tells which of some rows are among ``passing``. A thread makes one test at a time."""
+        if is_lasting(passing):
+            yield self._sets.get(passing, lambda: self._set_of(passing)).has
+            return
         marks = self._marks()
         marks[passing] = True
-        found = marks[rows]
-        marks[passing] = False
-        return found
+        try:
+            yield marks.take
+        finally:
+            marks[passing] = False
 
     def _set_of(self, passing: Rows) -> RowSet:
-        key = id(passing)
-        with self._lock:
-            kept = self._kept.get(key)
-        if kept is not None and kept[0]() is passing:
-            return kept[1]
         is_in = np.zeros(self._size, dtype=np.bool_)
         is_in[passing] = True
-        made = RowSet(is_in)
-        with self._lock:
-            self._kept[key] = weakref.ref(passing, lambda _: self._kept.pop(key, None)), made
-        return made
+        return RowSet(is_in)
 
     def _marks(self) -> NDArray[np.bool_]:
         """Return this thread's marks, none of them set."""

@@ -6,7 +6,7 @@ there are. Words beyond that are common: the embedder knows their products, and 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from threading import local
 from typing import Any
 
@@ -46,25 +46,37 @@ class Postings:
             "posting_impacts": by_word.data,
         }
 
-    def matching(self, sought: Sought) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return the different rows that have one of the rarest words sought, and their scores for these words."""
+    def matching(
+        self, sought: Sought, passes: Callable[[NDArray[np.int32]], NDArray[np.bool_]] | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Return the different rows that have one of the rarest words sought, and their scores for these words.
+
+        ``passes`` tells which of some rows may be found (None: all).
+        """
         sums = self._sums()
-        read = self._affordable(sought)
-        for number in read:
+        found: list[NDArray[np.intp]] = []
+        for number in self._affordable(sought):
             part = slice(self._starts[number], self._starts[number + 1])
+            rows, impacts = self._rows[part], self._impacts[part]
+            if passes is not None:
+                kept = np.flatnonzero(passes(rows))
+                rows, impacts = rows.take(kept), impacts.take(kept)
+            # numpy would convert the rows to its own index type each time that they are used.
+            places = rows.astype(np.intp)
             # No row comes twice in a word's part.
-            sums[self._rows[part]] += self._impacts[part] * np.int32(sought.weights[number])
-        rows, scores = [np.zeros(0, dtype=np.int32)], [np.zeros(0, dtype=np.int32)]
-        for number in read:
-            some = self._rows[self._starts[number] : self._starts[number + 1]]
-            found = sums[some]
+            sums[places] = sums.take(places) + impacts * np.int32(sought.weights[number])
+            found.append(places)
+        if not found:
+            return np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32)
+        every = np.concatenate(found)
+        scores = []
+        for places in found:
+            scores.append(sums.take(places))
             # A row that an earlier word has is read already and has no score any more.
-            sums[some] = 0
-            rows.append(some)
-            scores.append(found)
-        every, summed = np.concatenate(rows), np.concatenate(scores)
-        is_first = summed > 0
-        return every[is_first], summed[is_first]
+            sums[places] = 0
+        summed = np.concatenate(scores)
+        first = np.flatnonzero(summed)
+        return every.take(first).astype(np.int32), summed.take(first)
 
     def _affordable(self, sought: Sought) -> list[int]:
         """Return the rarest words that together have at most MOST_READ entries."""

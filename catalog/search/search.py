@@ -11,7 +11,7 @@ import logging
 import os
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +24,7 @@ from ecom_rlve.catalog.errors import CatalogError, IndexMismatchError
 from ecom_rlve.catalog.search.folder import Facts, Folder, Memory, SealedFolder
 from ecom_rlve.catalog.search.fusion import Asked, asked_of, fused, in_turns
 from ecom_rlve.catalog.search.passing import Passing
+from ecom_rlve.catalog.search.spelling import nearest_word, respelt, words_of_kinds
 from ecom_rlve.catalog.search.stages import (
     SCAFFOLDING,
     Parts,
@@ -62,6 +63,7 @@ class Search:
         self.catalog = catalog
         self.bags, self.embedder, self.index = parts.bags, parts.embedder, parts.index
         self._postings, self._orders = parts.postings, parts.orders
+        self._nearest_word = lru_cache(_CACHED_QUERIES)(partial(nearest_word, kinds=words_of_kinds(catalog.categories)))
         self._passing = Passing(catalog.size)
         self._asked = lru_cache(_CACHED_QUERIES)(self._read)
         self.kinds = lru_cache(_CACHED_QUERIES)(self._kinds)
@@ -165,6 +167,7 @@ class Search:
         return np.concatenate((ordered, tail[~self._passing.among(head, tail)]))[:k]
 
     def _read(self, query: str) -> tuple[Asked, ...]:
+        query = respelt(query, self.bags.vocabulary.__contains__, self._nearest_word)
         return asked_of(self.bags, self.embedder.encode(query), query)
 
     def _nearest(
@@ -179,10 +182,11 @@ class Search:
         """Return the rows that have most of the words sought; all rows where they are few."""
         if rows is not None and len(rows) <= _FEW_ROWS:
             return _less(rows, without)
-        found, scores = self._postings.matching(asked.sought)
-        if rows is not None:
-            passes = self._passing.among(rows, found)
-            found, scores = found[passes], scores[passes]
+        if rows is None:
+            found, scores = self._postings.matching(asked.sought)
+        else:
+            with self._passing.test(rows) as passes:
+                found, scores = self._postings.matching(asked.sought, passes)
         if without:
             kept = ~np.isin(found, list(without))
             found, scores = found[kept], scores[kept]

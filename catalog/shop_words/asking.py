@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -17,10 +18,18 @@ _BOUNDS = re.compile(
     re.IGNORECASE,
 )
 """Shoppers set bounds for prices, ratings and days; bounds are filters, and these numbers are no words of a product."""
-_SENTENCE_ENDS = frozenset(".!?;:") | {"and", "or"}
-_CLAUSE_ENDS = frozenset(
-    (",", "for", "with", "without", "in", "on", "to", "from", "by", "that", "which", "under", "over", "at", "as")
+_SENTENCE_ENDS = frozenset(".!?;:")
+JOINING = frozenset(("and", "or"))
+"""Words between phrases that may each name something sought."""
+_DESCRIBING = frozenset(
+    """
+    above around as at because behind beside by for from in inside into like matching near on onto over since so that to
+    under using when where whereas which while with without
+    """.split()
 )
+"""Words that open a clause which only describes what was said before it."""
+_MARKS = _SENTENCE_ENDS | {","}
+_ENDS = _MARKS | JOINING | _DESCRIBING
 _MOST_PIECES = 2 * MAX_WORDS
 _CACHED = 256
 _STOP_WORDS = frozenset(
@@ -48,14 +57,29 @@ _STOP_WORDS = frozenset(
 )
 
 
+class Clause(NamedTuple):
+    """Words that follow each other in a query."""
+
+    opener: str
+    """The word that parts it from those before: "for", "and"; empty at the start of a sentence and after a comma."""
+    words: tuple[str, ...]
+    is_fronted: bool = False
+    """Whether a describing clause comes first: "for my phone, a case"."""
+
+    @property
+    def is_describing(self) -> bool:
+        """Whether it only describes what stands before it, or what follows a comma where it is fronted."""
+        return self.opener in _DESCRIBING
+
+
 class Asking(NamedTuple):
     """A query, read once."""
 
     groups: tuple[tuple[str, ...], ...]
     """The different words that say what is sought, or all words if there is none of that sort. Several readings of one
     word ("usb-c") are a group."""
-    sentences: tuple[tuple[tuple[str, ...], ...], ...]
-    """The words of each clause of each sentence, in order."""
+    sentences: tuple[tuple[Clause, ...], ...]
+    """The clauses of each sentence, in order; none is empty."""
 
     @property
     def words(self) -> tuple[str, ...]:
@@ -67,28 +91,35 @@ class Asking(NamedTuple):
 def read_query(query: str) -> Asking:
     """Return the words of a query.
 
-    >>> asking = read_query("Hi! I'm looking for a women's rain jacket with pockets, 300 g, under $45.50, please")
+    >>> asking = read_query("Hi! I'm looking for a women's rain jacket with pockets, 300 g, under $45.50")
     >>> asking.groups
     (('woman',), ('rain',), ('jacket',), ('pocket',), ('300', '300g'))
-    >>> asking.sentences
-    ((('hi',),), (('i', 'looking'), ('a', 'woman', 'rain', 'jacket'), ('pocket',), ('300', '300g'), ('please',)))
+    >>> [[(clause.opener, " ".join(clause.words)) for clause in sentence] for sentence in asking.sentences]
+    [[('', 'hi')], [('', 'i looking'), ('for', 'a woman rain jacket'), ('with', 'pocket'), ('', '300 300g')]]
     """
-    groups: dict[tuple[str, ...], None] = {}
-    sentences: list[list[list[str]]] = [[[]]]
-    for piece in split_pieces(_BOUNDS.sub(" ", query))[:_MOST_PIECES]:
-        if piece in _SENTENCE_ENDS:
-            sentences.append([[]])
-        elif piece in _CLAUSE_ENDS:
-            sentences[-1].append([])
-        else:
-            group = forms_of(piece)
-            sentences[-1][-1].extend(group)
-            groups[group] = None
+    pieces = split_pieces(_BOUNDS.sub(" ", query))[:_MOST_PIECES]
+    groups = dict.fromkeys(forms_of(piece) for piece in pieces if piece not in _MARKS)
     said = [group for group in groups if len(group) > 1 or group[0] not in _STOP_WORDS]
-    return Asking(
-        tuple(said or groups),
-        tuple(found for sentence in sentences if (found := tuple(tuple(clause) for clause in sentence if clause))),
-    )
+    return Asking(tuple(said or groups), tuple(_sentences(pieces)))
+
+
+def _sentences(pieces: Iterable[str]) -> Iterator[tuple[Clause, ...]]:
+    """Yield the clauses of each sentence that has words."""
+    clauses: list[Clause] = []
+    opener, words, is_fronted = "", list[str](), False
+    for piece in chain(pieces, "."):
+        if piece not in _ENDS:
+            words.extend(forms_of(piece))
+            continue
+        if words:
+            clauses.append(Clause(opener, tuple(words), is_fronted))
+        if piece in _SENTENCE_ENDS:
+            if clauses:
+                yield tuple(clauses)
+            clauses = []
+        # "Hi, for my phone": nothing stands between the comma and the word that opens the clause.
+        is_fronted = piece in _DESCRIBING and not words and not opener
+        opener, words = "" if piece in _MARKS else piece, []
 
 
 @lru_cache(4096)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecom_rlve.catalog.errors import IndexMismatchError
+from ecom_rlve.catalog.vectors.kept import KeptWithRows
 
 LEAST, MOST = -128, 127
 """Bounds of a vector's elements."""
@@ -90,6 +91,7 @@ class FlatIndex:
         Raises :class:`IndexMismatchError` for anything else.
         """
         self._scan = read_index(content, faiss.IndexScalarQuantizer)
+        self._selections = KeptWithRows[Selection]()
         self.fingerprint = fingerprint
         self.size, self.dimensions = int(self._scan.ntotal), int(self._scan.d)
         # The codes are at the end of the format.
@@ -115,7 +117,8 @@ class FlatIndex:
         if k < 1 or not len(rows):
             return np.zeros(0, dtype=np.int32)
         if len(rows) * _SCAN_SHARE > self.size:
-            scan = partial(self._scanned_one, query, Selection(rows, self.size))
+            selection = self._selections.get(rows, lambda: Selection(rows, self.size))
+            scan = partial(self._scanned_one, query, selection)
             count = min(len(rows), k + TIE_ROOM)
             return best(*uncut(scan(count), k, count, len(rows), scan), k)
         parts = [self._best_gathered(query, rows[at : at + _GATHERED], k) for at in range(0, len(rows), _GATHERED)]
@@ -124,7 +127,7 @@ class FlatIndex:
     def scores(self, query: NDArray[np.float32], rows: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the inner product of each of ``rows`` with the query."""
         # Exact in float32, whatever the order of addition; a code is its element less the least one.
-        products = self._codes[rows].astype(np.float32) @ query
+        products = self._codes.take(rows, axis=0).astype(np.float32) @ query
         return np.asarray(products.astype(np.int64) + LEAST * int(query.sum()))
 
     def _best_gathered(self, query: NDArray[np.float32], rows: NDArray[np.int32], k: int) -> Found:

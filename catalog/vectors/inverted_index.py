@@ -8,11 +8,9 @@ measured when the index is built (:func:`ecom_rlve.catalog.vectors.recall.probes
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import faiss
 import numpy as np
@@ -32,6 +30,7 @@ from ecom_rlve.catalog.vectors.index import (
     read_index,
     uncut,
 )
+from ecom_rlve.catalog.vectors.kept import KeptWithRows
 
 EXACT_ROWS = 60_000
 """A filter that at most so many rows pass is answered exactly: 3 % of two million in a few milliseconds."""
@@ -98,10 +97,6 @@ def _step(rows: NDArray[np.int32]) -> int:
     return 1 if len(rows) <= _COUNTED else _SAMPLED
 
 
-def _forget(choices: dict[int, Any], key: int, _: object) -> None:
-    choices.pop(key, None)
-
-
 class InvertedIndex:
     """Scores the rows of some lists; answers exactly where a filter leaves few rows."""
 
@@ -122,7 +117,7 @@ class InvertedIndex:
         self.probes = min(probes, len(centroids))
         self.fingerprint, self.size = flat.fingerprint, flat.size
         self.lists = len(centroids)
-        self._choices: dict[int, tuple[weakref.ref[NDArray[np.int32]], Chosen]] = {}
+        self._choices = KeptWithRows[Chosen]()
         sizes = (self._lists.ntotal, self._lists.nlist, self._lists.d, len(list_of_row))
         if sizes != (flat.size, len(centroids), flat.dimensions, flat.size):
             raise IndexMismatchError("the parts of the index do not fit together; build it again")
@@ -145,7 +140,7 @@ class InvertedIndex:
         """
         if len(rows) <= EXACT_ROWS:
             return self._flat.search_subset(query, rows, k)
-        wanted, counts = self._chosen(rows)
+        wanted, counts = self._choices.get(rows, lambda: self._chosen(rows))
         lists = self._lists_for(query, rows, counts)
         first = self._scanned(query[None], lists[None], min(len(rows), max(k, _FOUND) + TIE_ROOM), wanted)[0]
         return self._completed(query, lists, first, (rows, wanted), k)
@@ -155,16 +150,10 @@ class InvertedIndex:
         return self._flat.scores(query, rows)
 
     def _chosen(self, rows: NDArray[np.int32]) -> Chosen:
-        """Return the rows as FAISS takes them, and how many of them each list holds. Kept for read-only arrays."""
-        held = self._choices.get(id(rows))
-        if held is not None and held[0]() is rows:
-            return held[1]
+        """Return the rows as FAISS takes them, and how many of them each list holds."""
         step = _step(rows)
         counts = np.bincount(self._list_of_row[rows[::step]], minlength=self._coarse.size) * step
-        chosen = Selection(rows, self.size), counts
-        if not rows.flags.writeable:
-            self._choices[id(rows)] = weakref.ref(rows, partial(_forget, self._choices, id(rows))), chosen
-        return chosen
+        return Selection(rows, self.size), counts
 
     def _lists_for(
         self, query: NDArray[np.float32], rows: NDArray[np.int32], counts: NDArray[np.int64]

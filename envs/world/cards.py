@@ -25,6 +25,8 @@ _MORE_BYTES = len(', "more": 10')
 _CARD_TITLE = 110
 _LEAST_TITLE = 8
 _COMPACT = (",", ":")
+_ENCODERS = {each: json.JSONEncoder(ensure_ascii=False, separators=each) for each in (None, _COMPACT)}
+"""Made once: ``json.dumps`` makes one for each card."""
 
 Separators = tuple[str, str] | None
 
@@ -77,8 +79,7 @@ def _known(catalog: Catalog, row: int, first: Collection[str]) -> dict[str, str 
     variant = catalog.category_of(row).variant_attribute
     # Numbers come before words: a filter can ask for a word exactly, but bounds a number from one side only.
     names = dict.fromkeys((*first, *NUMERIC, *DISCRETE))
-    found = ((name, catalog.value(row, name)) for name in names if name != variant)
-    return {name: value for name, value in found if value is not None}
+    return catalog.known(row, [name for name in names if name != variant])
 
 
 def _headed(catalog: Catalog, row: int, title: int) -> dict[str, Any]:
@@ -131,4 +132,4 @@ def _entry_bytes(name: str, value: str | float, separators: Separators) -> int:
 
 
 def _bytes(card: Mapping[str, Any], separators: Separators = None) -> int:
-    return len(json.dumps(card, ensure_ascii=False, separators=separators).encode())
+    return len(_ENCODERS[separators].encode(card).encode())

@@ -1,8 +1,8 @@
 """``python -m ecom_rlve.evaluation.relevance``: how good the search is, in two tables.
 
 The first has the precision at five on judged queries: as a share of what is possible, and plainly over the queries for
-which five relevant products are known. The second has the recall at fifty of what customers want. Real files that are
-not in the folder of the data are left out.
+which five relevant products are known; beside it, how many of the products shown nobody graded. The second has the
+recall at fifty of what customers want. Real files that are not in the folder of the data are left out.
 """
 
 from __future__ import annotations
@@ -35,7 +35,16 @@ def _searched(catalog: Catalog, embedder: str) -> Iterator[Search]:
 def _row(name: str, found: list[Precision]) -> str:
     plain = [each for each in found if each.possible == FIRST]
     shown = f"{fmean(each.share for each in plain):.3f} ({len(plain)})" if plain else "–"
-    return f"| {name} | {len(found)} | {fmean(each.share for each in found):.3f} | {shown} |"
+    ungraded = sum(len(each.ungraded) for each in found)
+    return f"| {name} | {len(found)} | {fmean(each.share for each in found):.3f} | {shown} | {ungraded} |"
+
+
+def _ungraded(catalog: Catalog, found: list[Precision]) -> Iterator[str]:
+    """Yield a line for each product shown that nobody graded."""
+    rows = {product_id: row for row, product_id in enumerate(catalog.ids)}
+    for each in found:
+        for product_id in each.ungraded:
+            yield f"{each.query}: {product_id} {catalog.titles[rows[product_id]]}"
 
 
 def main(
@@ -44,11 +53,13 @@ def main(
     catalog: Annotated[str | None, typer.Option(help="Only this one of the judged catalogs.")] = None,
     episodes: Annotated[int, typer.Option(min=0, help="Of each environment; 0 leaves the second table out.")] = 200,
     misses: Annotated[bool, typer.Option(help="Name the queries with irrelevant results.")] = False,
+    ungraded: Annotated[bool, typer.Option(help="Name the products shown that are to be graded.")] = False,
 ) -> None:
     """Measure and print."""
     console = Console(stderr=True)
     every: list[Precision] = []
-    print("| catalog | queries | precision at 5, of what is possible | where 5 are known |\n|---|---:|---:|---:|")
+    print("| catalog | queries | precision at 5, of what is possible | where 5 are known | shown and not graded |")
+    print("|---|---:|---:|---:|---:|")
     for judged in judged_catalogs():
         source = judged.source(data)
         if catalog not in (None, judged.catalog):
@@ -58,7 +69,10 @@ def main(
             continue
         with _searched(open_catalog(source, currency=judged.currency)[0], embedder) as search:
             found = list(precisions(search, judged))
+            to_grade = list(_ungraded(search.catalog, found)) if ungraded else []
         print(_row(judged.catalog, found), flush=True)
+        for line in to_grade:
+            console.print(line, markup=False, highlight=False)
         every += found
     if every:
         print(_row("all", every))

@@ -1,8 +1,9 @@
 """Precision at five on queries that were graded by hand.
 
 ``data/judged.json`` holds queries as people type them, and the products of a catalog that a reader graded for each: 3
-exactly what is sought, 2 good, 1 related; what is not listed is 0. Of the real files every product was read; of the
-procedural catalog those that the search before and since the change to BM25 showed first.
+exactly what is sought, 2 good, 1 related, 0 none of that. A product that is not listed counts as 0; where the search
+shows one among the first five, the judgement is stale, and :attr:`Precision.ungraded` names it. Of the real files every
+product was read; of the procedural catalog those that one of the searches so far showed first.
 """
 
 from __future__ import annotations
@@ -62,6 +63,9 @@ class Precision(BaseModel):
     possible: int
     """Relevant products among the first five of the best order: five, or all there are."""
 
+    ungraded: tuple[str, ...]
+    """Ids of the products among the first five that nobody graded for this query, in order."""
+
     @property
     def share(self) -> float:
         """Found of possible, 0 to 1."""
@@ -80,4 +84,5 @@ def precisions(search: Search, judged: JudgedCatalog) -> Iterator[Precision]:
     for each in judged.queries:
         shown = [ids[row] for row in search.rank(each.query, None, FIRST).tolist()]
         found = sum(product_id in each.relevant for product_id in shown)
-        yield Precision(query=each.query, found=found, possible=min(FIRST, len(each.relevant)))
+        ungraded = tuple(product_id for product_id in shown if product_id not in each.grades)
+        yield Precision(query=each.query, found=found, possible=min(FIRST, len(each.relevant)), ungraded=ungraded)

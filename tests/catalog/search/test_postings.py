@@ -80,7 +80,7 @@ def test_sets_of_arrays_that_are_gone_are_forgotten() -> None:
         among = np.arange(start, start + 10, dtype=np.int32)
         among.flags.writeable = False
         assert lookup.among(among, np.array([start, start + 10], dtype=np.int32)).tolist() == [True, False]
-    assert len(lookup._kept) == 1
+    assert len(lookup._sets) == 1
 
 
 def test_every_product_is_found_by_the_words_of_its_title(shop: Shop) -> None:

@@ -1,6 +1,8 @@
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import faiss
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from ecom_rlve.catalog.search.fusion import asked_of, fused
 from ecom_rlve.catalog.search.search import DEPTH, Search, SortKey, passing_rows
 from ecom_rlve.catalog.search.stages import build, identity_of
 from ecom_rlve.catalog.synthetic.shelf import synthetic_catalog
+from ecom_rlve.catalog.vectors.index import FlatIndex, flat_index
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.streams import Streams
 
@@ -140,6 +143,30 @@ def test_a_title_with_more_of_the_words_goes_before_a_nearer_one_with_fewer() ->
     assert set(found[1:3]) == {0, 1}
 
 
+class FixedEmbedder:
+    """Stands in for a model: every query has the same vector."""
+
+    dimensions = 4
+
+    def encode(self, query: str) -> np.ndarray:
+        return np.array([100, 0, 0, 0], dtype=np.float32) if query else np.zeros(4, dtype=np.float32)
+
+
+def test_where_words_do_not_tell_products_apart_the_embedder_does() -> None:
+    """Whatever the embedder is: here its vectors say that the last product is the best."""
+    titles = ["Blue mug"] * 4 + ["Mug with a lid"]
+    catalog = Catalog.from_products(
+        [Product(id=f"m{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    vectors = np.array([[10 * at, 50, 0, 0] for at in range(len(titles))], dtype=np.int8)
+    index = FlatIndex(faiss.serialize_index(flat_index(vectors)), catalog.fingerprint)
+    parts = build(catalog, Memory(), identity_of(catalog))[0]
+    search = Search(catalog, replace(parts, embedder=FixedEmbedder(), index=index))
+    assert search.rank("blue mug", np.arange(4, dtype=np.int32), 4).tolist() == [3, 2, 1, 0]
+    assert search.rank("something for tea", None, 5).tolist() == [4, 3, 2, 1, 0]
+    assert search.rank("blue mug", None, 5).tolist() == [3, 2, 1, 0, 4], "a word tells the last one apart"
+
+
 def test_several_things_take_turns(big_shop: Shop) -> None:
     search = big_shop.search
 
@@ -147,6 +174,31 @@ def test_several_things_take_turns(big_shop: Shop) -> None:
         return [search.catalog.category_of(int(row)).name for row in search.rank(query, None, 4)]
 
     assert kinds("a yoga mat and a desk lamp") == ["yoga mats", "desk lamps"] * 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "a {thing} for the {other}",
+        "{thing} with {other}",
+        "a {thing} to go with my {other}",
+        "for my {other}, a {thing}",
+        "I'm looking for a {thing} that fits the {other}, please",
+    ],
+)
+def test_the_thing_asked_for_comes_before_what_it_is_for(big_shop: Shop, asked: str) -> None:
+    """Over random pairs of kinds; another kind of the same noun is right too."""
+    search, rng = big_shop.search, Streams("things").stream("pairs", asked)
+    kinds = [category for category in search.catalog.categories if category.is_kind]
+    pairs = [[kinds[at] for at in rng.choice(len(kinds), 2, replace=False)] for _ in range(60)]
+    shown = [
+        search.catalog.category_of(row)
+        for thing, other in pairs
+        for row in search.rank(asked.format(thing=thing.singular, other=other.singular), None, 4).tolist()
+    ]
+    heads = [thing.name.split()[-1] for thing, _ in pairs for _ in range(4)]
+    right = [category.name.split()[-1] == head for category, head in zip(shown, heads, strict=True)]
+    assert np.mean(right) >= 0.98
 
 
 def test_accessories_come_after_the_thing() -> None:
@@ -178,6 +230,14 @@ def test_units_spelled_in_any_way_meet() -> None:
     for query in ("65 inch tv", "65-inch", "65in tv"):
         assert search.rank(query, None, 1).tolist() == [1], query
     assert search.rank("usbc cable 200cm", None, 1).tolist() == [3]
+
+
+def test_a_size_is_found_in_another_unit_and_not_as_a_bare_number() -> None:
+    titles = ("Monitor, 27 W", "Monitor, 68.5 cm", "Monitor, 27 V, 60 cm", "Monitor, 70 cm", "Monitor 27")
+    catalog = Catalog.from_products(
+        [Product(id=f"p{at}", title=title, category="mugs") for at, title in enumerate(titles)], [MUGS]
+    )
+    assert Search.build(catalog).rank("27 inch monitor", None, 1).tolist() == [1]
 
 
 def test_word_order_and_case_change_nothing(search: Search) -> None:

@@ -52,13 +52,34 @@ def test_readings_of_one_word_are_a_group() -> None:
     ],
 )
 def test_the_last_words_before_a_preposition_name_the_thing(query: str, things: tuple[str, ...]) -> None:
-    assert things_named(read_query(query), MARKS.__contains__) == things
+    assert things_named(read_query(query), MARKS.__contains__).sought == things
+
+
+@pytest.mark.parametrize(
+    ("query", "things", "described"),
+    [
+        ("a watch band for the sneakers", ("=watch band",), ("sneaker",)),
+        ("bag to go with my watch", ("~bag",), ("watch",)),
+        ("a bag matching my sneakers, please", ("~bag",), ("sneaker",)),
+        ("I want to buy a desk lamp that fits the bag", ("=desk lamp",), ("bag",)),
+        ("which bag goes with a baseball cap?", ("~bag",), ("baseball", "cap")),
+        ("Hi, for my sneakers, a bag", ("~bag",), ("sneaker",)),
+        ("I'm looking for a bag, desk lamp style", ("~bag",), ()),
+        ("a bag for the watch and my sneakers", ("~bag",), ("watch", "sneaker")),
+        ("a bag for the watch and a desk lamp", ("~bag", "=desk lamp"), ("watch",)),
+        ("I'm looking for the bag and the desk lamp", ("~bag", "=desk lamp"), ()),
+        ("a watch band for the watch", ("=watch band",), ()),
+        ("something for the watch", ("~watch",), ()),
+    ],
+)
+def test_what_a_thing_is_for_only_describes_it(query: str, things: tuple[str, ...], described: tuple[str, ...]) -> None:
+    assert things_named(read_query(query), MARKS.__contains__) == (things, described)
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_read(query: str) -> None:
     asking = read_query(query)
     assert all(asking.groups)
-    assert set(things_named(asking, MARKS.__contains__)) <= MARKS
+    assert set(things_named(asking, MARKS.__contains__).sought) <= MARKS
     said = [word for group in asking.groups if len(group) == 1 for word in group]
     assert not any(map(is_stop_word, said)) or all(map(is_stop_word, said))
