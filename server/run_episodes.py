@@ -1,4 +1,4 @@
-"""The live episodes of a run: told to its operator, and ended all at once when its trainer has crashed."""
+"""The live episodes of a run, as its operator sees them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,6 @@ def live_episodes(service: Service, run_id: str) -> str:
     else:
         found = [_told(each.episode_id, each.spec, journal.head(each.row) or 0) for each in journal.live_of(run_id)]
     return _LIST.dump_json(found).decode()
-
-
-def delete_episodes(service: Service, run_id: str) -> int:
-    """Delete the live episodes of a run, which frees their places at once; return how many there were.
-
-    Raises:
-        StoreUnavailableError: the store cannot be written; some of them may be deleted.
-    """
-    # What the journal has counts; other workers drop their copies when they next look.
-    removed = 0 if service.journal is None else service.journal.leave_all_of(run_id)
-    records = service.sessions.live_of(run_id)
-    for record in records:
-        service.sessions.delete(record)
-    return len(records) if service.journal is None else removed
 
 
 def _told(episode_id: str, spec: EpisodeSpec, taken: int) -> LiveEpisode:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -54,6 +54,8 @@ from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.store.ledger import forget_live
 from ecom_rlve.server.store.shared import opened_log
 from ecom_rlve.server.voices import speaking
+
+T = TypeVar("T")
 
 
 class Service:
@@ -231,15 +233,47 @@ class Service:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
 
-    def delete(self, record: Record) -> None:
+    async def delete(self, record: Record) -> None:
         """Forget an episode at once; a live one has no result.
 
         Raises:
             UnknownEpisodeError: another worker has forgotten it.
+            StoreUnavailableError: it cannot be written.
         """
-        if self._playing is not None:
-            self._playing.require(record)
-        self.sessions.delete(record)
+        if self._playing is None:
+            self.sessions.delete(record)
+            return
+        await self._playing.leave(record)
+        self._steps.forget(record)
+
+    async def delete_live_of(self, run_id: str) -> int:
+        """Forget the live episodes of a run at once, which frees their places; return how many there were.
+
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        if self._playing is None:
+            records = self.sessions.live_of(run_id)
+            for record in records:
+                self.sessions.delete(record)
+            return len(records)
+        # What the journal has counts; other workers drop their copies when they next look.
+        rows = await self._playing.journal.leave_all_of(run_id)
+        for record in self.sessions.live_of(run_id):
+            if record.row in rows:
+                self._steps.forget(record)
+        return len(rows)
+
+    async def administer(self, change: Callable[[Runs], T]) -> T:
+        """Carry out what reads or changes runs and may wait for the store; return and raise what that does.
+
+        With a journal its thread does it, so that nobody else waits. Without one episodes change runs on the event
+        loop, and so does this.
+
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        return change(self.runs) if self._playing is None else await self._playing.journal.administer(change)
 
     async def resume(self, episode_id: str, connection: Connection) -> str:
         """Let a socket take up an episode whose own socket, or worker, was lost; return the conversation so far.

@@ -25,6 +25,7 @@ from ecom_rlve.server.journal.playing import Playing
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.operations.notes import note_episode
 from ecom_rlve.server.runs.runs import Assignment, GroupTakenError, Runs
+from ecom_rlve.server.runs.specs import named_environment
 from ecom_rlve.server.sessions import Sessions
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -125,6 +126,7 @@ class Resets:
     async def _opened(
         self, request: ResetRequest, env: str | None, connection: Connection | None, episode_id: str, digest: bytes
     ) -> str:
+        await self._open_run(request, env)
         assignment = self._runs.resolve(request, env)
         try:
             options = self._options(tuple(request.include))
@@ -139,6 +141,13 @@ class Resets:
             record.reset_answer = StoredAnswer(digest, body)
         self._sessions.add(record, connection)
         return body
+
+    async def _open_run(self, request: ResetRequest, env: str | None) -> None:
+        """Make the run that a reset names, where there is none, in the journal's thread."""
+        if self._playing is not None and not self._runs.is_open(request.run_id):
+            # A run is made by no reset that cannot be served.
+            named_environment(request, env)
+            await self._playing.journal.administer(lambda runs: runs.opened(request.run_id))
 
     async def _begun(
         self, record: Record, assignment: Assignment, options: Options, connection: Connection | None

@@ -131,8 +131,13 @@ class Steps:
         if self._playing is None:
             self.report_end(record)
         else:
-            self._playing.leave(record)
+            self._playing.leave_soon(record)
         self._tally_end(record)
+
+    def forget(self, record: Record) -> None:
+        """Drop an episode from memory that the journal has given up."""
+        self._tally_end(record)
+        self._sessions.put_out(record)
 
     def report_end(self, record: Record) -> None:
         """Tell the run's curriculum how an episode ended, if it waits for it."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from ecom_rlve.envs.curriculum.ledger import Outcome
 from ecom_rlve.server.admission.errors import AccountFullError
@@ -29,6 +30,8 @@ from ecom_rlve.server.runs.runs import Assignment, Begun, Entry, Runs
 from ecom_rlve.server.sessions import TAKEN
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +66,9 @@ class Journal:
         self._rows = JournalRows(self._database, opened.stamp, opened.worker)
         self._runs = runs(self._database)
         self._reading = JournalRows(opened.database, opened.stamp, opened.worker)
-        self._beside = opened.database
-        self._own_runs = runs(opened.database)
         self._writer = Writer(self._database, _GATHERS_S if self._database.is_replica else 0.0)
+        self._leaving: set[int] = set()
+        """Rows of episodes that are being given up, or will be once the store can be written again."""
         self._always_shared = is_shared
         self.is_shared = is_shared
         """Others may play the same episodes now."""
@@ -127,17 +130,29 @@ class Journal:
         """
         await self._writer.run(partial(self._connect, sockets))
 
-    def leave(self, row: int) -> None:
-        """Give an episode up, or forget an ended one, at once; raises ``StoreUnavailableError``."""
-        with self._beside.transaction():
-            give_up(self._reading, self._own_runs, row)
+    async def administer(self, change: Callable[[Runs], T]) -> T:
+        """Carry out what reads or changes runs, all of it or nothing; return and raise what that does.
 
-    def damage(self, stored: Stored, entry: Entry | None) -> None:
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        return await self._writer.run(partial(change, self._runs))
+
+    async def leave(self, row: int) -> None:
+        """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
+        await self._writer.run(partial(self._leave, row))
+
+    def leave_soon(self, row: int) -> None:
+        """Give an episode up without waiting for it: this worker finds it no more, others in a moment.
+
+        While the store cannot be written it is tried again by each :meth:`tend`.
+        """
+        self._leaving.add(row)
+        self._writer.put(partial(self._leave, row))
+
+    async def damage(self, stored: Stored, entry: Entry | None) -> None:
         """Note that an episode cannot be played again, through no fault of the policy."""
-        with self._beside.transaction():
-            if entry is not None:
-                self._own_runs.end(entry, None)
-            self._reading.damage(stored.row, time.time())
+        await self._writer.run(partial(self._damage, stored, entry))
 
     def is_elsewhere(self, row: int) -> bool:
         """Tell whether an episode lives on a socket of another worker."""
@@ -145,15 +160,15 @@ class Journal:
 
     def find(self, episode_id: str) -> Stored | None:
         """Return the episode of this id."""
-        return self._reading.find(episode_id)
+        return self._kept(self._reading.find(episode_id))
 
     def with_reset_id(self, reset_id: str) -> Stored | None:
         """Return the episode that a reset with this request id made."""
-        return self._reading.with_reset_id(reset_id)
+        return self._kept(self._reading.with_reset_id(reset_id))
 
     def head(self, row: int) -> int | None:
         """Return how many actions an episode has taken; None where it is not there any more."""
-        return self._reading.head(row)
+        return None if row in self._leaving else self._reading.head(row)
 
     def lines(self, row: int, after: int = 0) -> list[Line]:
         """Return an episode's actions after the first ``after`` ones."""
@@ -161,15 +176,11 @@ class Journal:
 
     def live_of(self, run: str) -> list[Stored]:
         """Return a run's live episodes, oldest first."""
-        return self._reading.live_of(run)
+        return [each for each in self._reading.live_of(run) if each.row not in self._leaving]
 
-    def leave_all_of(self, run: str) -> int:
-        """Give all live episodes of a run up at once; return how many. Raises ``StoreUnavailableError``."""
-        with self._beside.transaction():
-            found = self._reading.live_of(run)
-            for each in found:
-                give_up(self._reading, self._own_runs, each.row)
-        return len(found)
+    async def leave_all_of(self, run: str) -> set[int]:
+        """Give all live episodes of a run up at once; return their rows. Raises ``StoreUnavailableError``."""
+        return await self._writer.run(partial(self._leave_all_of, run))
 
     def places(self) -> list[int]:
         """Return the rows of the live episodes that no living socket holds."""
@@ -184,7 +195,9 @@ class Journal:
         Raises:
             StoreUnavailableError: the store cannot be written.
         """
-        survey = await self._writer.run(partial(self._tend, used, beats, sockets))
+        leaving = frozenset(self._leaving)
+        survey = await self._writer.run(partial(self._tend, used, beats, sockets, leaving))
+        self._leaving -= leaving
         while await self._writer.run(partial(retain, self._rows, self._limits, time.time())):
             pass
         self.is_shared = self._always_shared or survey.workers > 0
@@ -224,6 +237,23 @@ class Journal:
         stored = replace(new, metadata=metadata, run_row=run_row)
         return rows.add(stored, is_on_socket=is_on_socket, now=self._now()), metadata, begun
 
+    def _kept(self, stored: Stored | None) -> Stored | None:
+        return None if stored is None or stored.row in self._leaving else stored
+
+    def _leave(self, row: int) -> None:
+        give_up(self._rows, self._runs, row)
+
+    def _leave_all_of(self, run: str) -> set[int]:
+        rows = {each.row for each in self._rows.live_of(run)}
+        for row in rows:
+            give_up(self._rows, self._runs, row)
+        return rows
+
+    def _damage(self, stored: Stored, entry: Entry | None) -> None:
+        if entry is not None:
+            self._runs.end(entry, None)
+        self._rows.damage(stored.row, time.time())
+
     _sockets = 0
 
     def _append(self, row: int, line: Line) -> bool:
@@ -247,8 +277,10 @@ class Journal:
         if taken > self._limits.places:
             raise CapacityError(taken - 1, self._limits.places)
 
-    def _tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
+    def _tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int, leaving: frozenset[int]) -> Survey:
         now = self._now()
+        for row in leaving:
+            self._leave(row)
         self._sockets = sockets
         self._rows.seen(now, sockets)
         self._rows.touch(used)

@@ -171,10 +171,21 @@ class Playing:
         ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
         await self.journal.append(record.row, line, ending)
 
-    def leave(self, record: Record) -> None:
-        """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
+    def leave_soon(self, record: Record) -> None:
+        """Give an episode up, or forget an ended one, without waiting for the store."""
         if record.row is not None:
-            self.journal.leave(record.row)
+            self.journal.leave_soon(record.row)
+
+    async def leave(self, record: Record) -> None:
+        """Give an episode up, or forget an ended one.
+
+        Raises:
+            UnknownEpisodeError: it is not there any more.
+            StoreUnavailableError: the store cannot be written.
+        """
+        self.require(record)
+        if record.row is not None:
+            await self.journal.leave(record.row)
 
     async def tend(self) -> int:
         """Do what each worker does every few seconds; return how many episodes have expired.
@@ -206,7 +217,7 @@ class Playing:
         except Exception as error:
             # Whatever it is, it is this episode's, and the others go on.
             _logger.error("journal episode=%d cannot be played again: %s", stored.row, type(error).__name__)
-            self.journal.damage(stored, entry if stored.is_live else None)
+            await self.journal.damage(stored, entry if stored.is_live else None)
             raise UnknownEpisodeError(_LOST) from error
         if stored.is_live and not record.episode.done:
             record.entry = entry

@@ -225,7 +225,8 @@ class _Conversation:
 
     async def _of_runs(self, frame: dict[str, Any]) -> str:
         kind = frame["type"]
-        return f'{{"type":"{kind}","data":{self._runs[kind](_data(frame) if "data" in frame else {})}}}'
+        answer = await self._runs[kind](_data(frame) if "data" in frame else {})
+        return f'{{"type":"{kind}","data":{answer}}}'
 
     def _held(self) -> Record:
         record = self._connection.record

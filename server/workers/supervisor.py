@@ -119,7 +119,7 @@ class Supervisor:
             WorkerFailedError: one has died before any worker served.
         """
         wait([seat.process.sentinel for seat in self.seats], _LOOK_EVERY_S)
-        # All are heard before any is judged: where one serves already, the death of another that still starts ends nothing.
+        # All are heard before any is judged: where one serves, the death of another that still starts ends nothing.
         for seat in self.seats:
             seat.listen()
             self._has_served = self._has_served or seat.spoke_at is not None
