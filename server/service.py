@@ -20,13 +20,12 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.log import FINISH
 from ecom_rlve.envs.episode.trace import trace_of
-from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.admission import tokens
 from ecom_rlve.server.admission.leases import Leases
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
+from ecom_rlve.server.encoding import digest_of
 from ecom_rlve.server.episodes.beginning import Resets
 from ecom_rlve.server.episodes.record import Connection, Record
 from ecom_rlve.server.episodes.stepping import Steps
@@ -115,7 +114,6 @@ class Service:
             self._execution,
             self.runs,
             self._playing,
-            self._encoded,
             self._speaking if self._is_worded else None,
         )
         self._resets = Resets(
@@ -127,7 +125,6 @@ class Service:
             self.runs,
             self._playing,
             self._speaking,
-            self._encoded,
             self._steps.report_end,
         )
         self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
@@ -365,13 +362,6 @@ class Service:
         self.metrics.count_expiries(expired)
         return expired
 
-    def _encoded(self, record: Record) -> str:
-        """Return the answer that the latest observation is sent in."""
-        metadata = record.metadata
-        if record.discloses:
-            metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
-        return answer_text(record.episode.log.latest, metadata)
-
     def _journalled(self, now: Callable[[], float]) -> Playing:
         """Open the store with its journal."""
         settings, shop = self.settings, self._shop
@@ -396,8 +386,7 @@ class Service:
         journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
         self.metrics.watch_journal(lambda: journal.waiting)
         self.sessions.elsewhere = len(journal.places())
-        encoded, tally = self._encoded, self.metrics.episodes.tally
-        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, encoded, tally)
+        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, self.metrics.episodes.tally)
 
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]

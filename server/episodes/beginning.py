@@ -45,13 +45,9 @@ class Resets:
         runs: Runs,
         playing: Playing | None,
         speaking: Speaking,
-        encoded: Callable[[Record], str],
         report_end: Callable[[Record], None],
     ) -> None:
-        """``playing`` is None without a journal; then ``report_end`` tells a run how an episode that is replaced ended.
-
-        ``encoded`` returns the answer that an episode's latest observation is sent in.
-        """
+        """``playing`` is None without a journal; ``report_end`` tells a run then how a replaced episode ended."""
         self._settings = settings
         self._shop = shop
         self._sessions = sessions
@@ -60,7 +56,6 @@ class Resets:
         self._runs = runs
         self._playing = playing
         self._speaking = speaking
-        self._encoded = encoded
         self._report_end = report_end
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -161,12 +156,12 @@ class Resets:
                     self._report_end(replaced)
                 begun = self._runs.begin(assignment, record.episode_id, discloses_acts=discloses)
                 record.metadata = metadata_in_run(record.metadata, run_id, assignment.group_id, begun)
-                body = self._encoded(record)
+                body = record.latest_answer
         else:
             # What cannot be sent must not be begun.
-            self._encoded(record)
+            _ = record.latest_answer
             begun = await self._playing.begin(record, assignment, options, connection)
-            body = self._encoded(record)
+            body = record.latest_answer
         if replaced is not None:
             replaced.entry = None
         record.entry, record.run_id = begun.entry, run_id

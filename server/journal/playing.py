@@ -39,11 +39,10 @@ class Playing:
         shop: Shop,
         pins: Pins,
         execution: Execution,
-        encoded: Callable[[Record], str],
         tally: Callable[[str, str], Tally],
     ) -> None:
-        """``pins`` say what is served, ``execution`` where work runs. ``encoded`` returns the answer to an episode's
-        latest step, ``tally`` the figures of environment and run.
+        """``pins`` say what is served, ``execution`` where work runs, ``tally`` returns the figures of environment and
+        run.
         """
         self.journal = journal
         self._sessions = sessions
@@ -52,7 +51,6 @@ class Playing:
         self._pins = pins
         self._execution = execution
         self._loading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._encoded = encoded
         self._tended_at = sessions.now()
         self._tally = tally
 
@@ -126,7 +124,7 @@ class Playing:
         except UnknownEpisodeError:
             self._sessions.put_out(record)
             raise
-        record.episode, record.answers = again.episode, again.answers
+        record.episode, record.answers, record.loose = again.episode, again.answers, again.loose
         self._settle(record)
 
     async def begin(
@@ -233,7 +231,7 @@ class Playing:
             record.episode.reword(stored.spoken)
         if stored.reset_id is not None:
             record.reset_id = stored.reset_id
-            record.reset_answer = StoredAnswer(stored.reset_digest or b"", self._encoded(record))
+            record.reset_answer = StoredAnswer(stored.reset_digest or b"", record.latest_answer)
         self._play(record, lines)
         # One that was live when it was looked up may have ended since.
         if not stored.is_live and not record.episode.done:
@@ -242,11 +240,12 @@ class Playing:
 
     def _play(self, record: Record, lines: list[Line]) -> None:
         def answered(line: Line) -> None:
-            body = self._encoded(record)
+            body = record.latest_answer
             if digest_of_text(body) != line.answer:
                 raise DamagedEpisodeError(f"action {line.n} is answered in another way than before")
             if line.request_id is not None:
-                record.answers[line.request_id] = StoredAnswer(line.digest or b"", body)
+                record.keep_answer(line.request_id, line.digest or b"")
+            record.pack(len(body))
 
         play(record.episode, lines, answered)
 
