@@ -1,4 +1,4 @@
-"""The live episodes of a run, as its operator sees them."""
+"""The live episodes of a run: told to its operator, and ended all at once when its trainer has crashed."""
 
 from __future__ import annotations
 
@@ -20,6 +20,26 @@ def live_episodes(service: Service, run_id: str) -> str:
     else:
         found = [_told(each.episode_id, each.spec, journal.head(each.row) or 0) for each in journal.live_of(run_id)]
     return _LIST.dump_json(found).decode()
+
+
+async def delete_episodes(service: Service, run_id: str) -> int:
+    """Delete the live episodes of a run, which frees their places at once; return how many there were.
+
+    Raises:
+        StoreUnavailableError: the store cannot be written.
+    """
+    journal = service.journal
+    if journal is None:
+        records = service.sessions.live_of(run_id)
+        for record in records:
+            service.sessions.delete(record)
+        return len(records)
+    # What the journal has counts; other workers drop their copies when they next look.
+    rows = await journal.leave_all_of(run_id)
+    for record in service.sessions.live_of(run_id):
+        if record.row in rows:
+            service.forget(record)
+    return len(rows)
 
 
 def _told(episode_id: str, spec: EpisodeSpec, taken: int) -> LiveEpisode:

@@ -28,6 +28,7 @@ from ecom_rlve.server.admission.leases import Leases
 from ecom_rlve.server.encoding import digest_of
 from ecom_rlve.server.episodes.beginning import Resets
 from ecom_rlve.server.episodes.record import Connection, Record
+from ecom_rlve.server.episodes.rpc_sessions import RpcSessions
 from ecom_rlve.server.episodes.stepping import Steps
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
@@ -116,6 +117,7 @@ class Service:
             self._playing,
             self._speaking if self._is_worded else None,
         )
+        self.rpc_sessions = RpcSessions(self.sessions, self._playing, self._steps)
         self._resets = Resets(
             settings,
             shop,
@@ -243,29 +245,14 @@ class Service:
         await self._playing.leave(record)
         self._steps.forget(record)
 
-    async def delete_live_of(self, run_id: str) -> int:
-        """Forget the live episodes of a run at once, which frees their places; return how many there were.
-
-        Raises:
-            StoreUnavailableError: the store cannot be written.
-        """
-        if self._playing is None:
-            records = self.sessions.live_of(run_id)
-            for record in records:
-                self.sessions.delete(record)
-            return len(records)
-        # What the journal has counts; other workers drop their copies when they next look.
-        rows = await self._playing.journal.leave_all_of(run_id)
-        for record in self.sessions.live_of(run_id):
-            if record.row in rows:
-                self._steps.forget(record)
-        return len(rows)
+    def forget(self, record: Record) -> None:
+        """Drop an episode from memory that the journal has given up."""
+        self._steps.forget(record)
 
     async def administer(self, change: Callable[[Runs], T]) -> T:
         """Carry out what reads or changes runs and may wait for the store; return and raise what that does.
 
-        With a journal its thread does it, so that nobody else waits. Without one episodes change runs on the event
-        loop, and so does this.
+        The journal's thread does it, so that nobody else waits; without a journal the event loop, as for episodes.
 
         Raises:
             StoreUnavailableError: the store cannot be written.
@@ -320,14 +307,14 @@ class Service:
         """Word the first message of an episode that nobody has asked for yet."""
         await self._speaking.prepare(await self._execution.run(Episode, self._shop, spec, "ahead", include=()))
 
-    async def connect(self, *, is_kept: bool = False) -> Connection:
-        """Take a place for a socket; ``is_kept`` as for :meth:`Sessions.connect`.
+    async def connect(self) -> Connection:
+        """Take a place for a socket.
 
         Raises:
             CapacityError: none is left, of all workers together.
             StoreUnavailableError: the workers cannot be asked.
         """
-        connection = self.sessions.connect(is_kept=is_kept)
+        connection = self.sessions.connect()
         if self.journal is not None and self.journal.is_shared:
             try:
                 await self.journal.connect(self.sessions.sockets)
@@ -385,7 +372,7 @@ class Service:
         self.runs = runs(opened.database)
         journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
         self.metrics.watch_journal(lambda: journal.waiting)
-        self.sessions.elsewhere = len(journal.places())
+        self.sessions.elsewhere = journal.places()
         return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, self.metrics.episodes.tally)
 
     def _listed(self) -> str:

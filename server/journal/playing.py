@@ -158,6 +158,7 @@ class Playing:
             None if replaced is None or replaced.episode.done else replaced.row,
             is_on_socket=connection is not None,
             most=None if visitor is None else visitor.max_episodes,
+            session_id=connection.session_id if connection is not None and connection.is_kept else None,
         )
         return begun
 
@@ -192,14 +193,47 @@ class Playing:
             StoreUnavailableError: the store cannot be written now.
         """
         held = self._sessions.held()
-        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets)
+        since, now, kept = self._tended_at, self._sessions.now(), self._sessions.kept_sessions()
+        sessions = {name: now if each.users else each.used_at for name, each in kept.items()}
+        sessions = {name: used_at for name, used_at in sessions.items() if used_at >= since}
+        # One that is in use may be about to be written down.
+        idle = {name for name, each in kept.items() if not each.users}
+        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets, sessions)
         for record in held:
             if record.row not in survey.live and not record.in_flight and not record.episode.done:
                 # Another worker has ended or removed it.
                 self._sessions.put_out(record)
+        for name in idle - survey.sessions:
+            # Another worker has closed it.
+            self._drop_session(name)
         here = {record.row for record in self._sessions.held()}
-        self._sessions.elsewhere = survey.sockets + len(survey.on_no_socket - here)
+        others = len(survey.sessions - self._sessions.kept_sessions().keys())
+        self._sessions.elsewhere = survey.sockets + len(survey.on_no_socket - here) + others
         return survey.expired
+
+    async def session(self, session_id: str) -> Connection | None:
+        """Return a session as the journal has it now, with the episode that it plays; None where there is none.
+
+        Raises:
+            UnknownEpisodeError: its episode cannot be played again.
+        """
+        held = self.journal.session(session_id)
+        if held is None:
+            self._drop_session(session_id)
+            return None
+        connection = self._sessions.take_up_session(session_id, held.account, held.client)
+        record = connection.record
+        if held.episode_id is None:
+            if record is not None:
+                self._sessions.put_out(record)
+        elif record is None or record.row != held.row:
+            self._sessions.adopt(await self.found(held.episode_id), connection)
+        return connection
+
+    def _drop_session(self, session_id: str) -> None:
+        connection = self._sessions.kept_sessions().get(session_id)
+        if connection is not None:
+            self._sessions.put_session_out(connection)
 
     def _used(self, held: list[Record]) -> dict[int, float]:
         """Return when episodes were last used here, by row: those that were since the last time, or are being used."""

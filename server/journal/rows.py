@@ -17,8 +17,12 @@ _PLAYED = (
 _LINE = "n, action, request_id, digest, answer, more"
 _LINE_BYTES = 120
 """Bytes that an action takes in the file beside its texts, about."""
-_ON_NO_SOCKET = "state = 'live' AND (worker IS NULL OR worker NOT IN (SELECT id FROM workers))"
-"""Those whose worker has died belong to nobody, until they are taken up or expire."""
+_ON_NO_SOCKET = (
+    "state = 'live' AND (worker IS NULL OR worker NOT IN (SELECT id FROM workers)) "
+    "AND NOT EXISTS (SELECT 1 FROM sessions WHERE episode = played.id)"
+)
+"""Those whose worker has died belong to nobody, until they are taken up or expire. Those of sessions are on their
+places."""
 
 
 class Overdue(NamedTuple):
@@ -190,8 +194,12 @@ class JournalRows:
             )
 
     def held(self, account: str) -> int:
-        """Return how many live episodes an account has."""
-        (live,) = self._database.row("SELECT count(*) FROM played WHERE account = ? AND state = 'live'", (account,))
+        """Return how many live episodes an account has, without those of sessions, which take its sessions' places."""
+        (live,) = self._database.row(
+            "SELECT count(*) FROM played WHERE account = ? AND state = 'live' "
+            "AND NOT EXISTS (SELECT 1 FROM sessions WHERE episode = played.id)",
+            (account,),
+        )
         return int(live)
 
     def overdue(self, used_before: float, heard_before: float, most: int) -> list[Overdue]:

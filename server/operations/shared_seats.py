@@ -1,7 +1,7 @@
 """How many connections each address has at all workers together, so that a limit for one holds for the server.
 
-Each worker maps a file of its own, which it alone writes, and those of the others to read. The file of a worker that has
-gone, killed or not, counts no more. An address has a counter by its hash, so very rarely two addresses share one.
+Each worker maps a file of its own, which it alone writes, and those of the others to read. The file of a worker that
+has gone, killed or not, counts no more. An address has a counter by its hash, so very rarely two addresses share one.
 """
 
 from __future__ import annotations

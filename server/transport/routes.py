@@ -50,7 +50,7 @@ from ecom_rlve.server.errors import RETRY_AFTER_S, BadRequestError, translate
 from ecom_rlve.server.mcp.rpc import Rpc
 from ecom_rlve.server.openenv.task_routes import TaskRoutes
 from ecom_rlve.server.operations.readiness import answer_text
-from ecom_rlve.server.run_episodes import live_episodes
+from ecom_rlve.server.run_episodes import delete_episodes, live_episodes
 from ecom_rlve.server.service import Service, schemas
 from ecom_rlve.server.transport.limits import parse_json, read_body
 from ecom_rlve.server.transport.run_routes import RunRoutes
@@ -179,7 +179,7 @@ class Routes:
 
     async def delete_run(self, request: Request) -> Response:
         """Forget the live episodes of a run and free their places."""
-        return _json(json.dumps({"deleted": await self._service.delete_live_of(_run_id(request))}))
+        return _json(json.dumps({"deleted": await delete_episodes(self._service, _run_id(request))}))
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""
