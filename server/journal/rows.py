@@ -15,6 +15,10 @@ _PLAYED = (
     "state FROM played JOIN stamps ON stamps.id = played.stamp"
 )
 _LINE = "n, action, request_id, digest, answer, more"
+_APPEND = (
+    f"INSERT OR IGNORE INTO actions (episode, {_LINE}, at) "
+    "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM played WHERE id = ? AND state = 'live'"
+)
 _LINE_BYTES = 120
 """Bytes that an action takes in the file beside its texts, about."""
 _ON_NO_SOCKET = (
@@ -111,13 +115,7 @@ class JournalRows:
 
     def append(self, row: int, line: Line, now: float) -> bool:
         """Write the next action down; False where there is one of its number, or the episode does not live."""
-        return bool(
-            self._database.change(
-                f"INSERT OR IGNORE INTO actions (episode, {_LINE}, at) "
-                "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM played WHERE id = ? AND state = 'live'",
-                (line.n, line.action, line.request_id, line.digest, line.answer, line.more, now, row),
-            )
-        )
+        return bool(self._database.change(_APPEND, (*line, now, row)))
 
     def end(self, row: int, ended_at: float) -> None:
         """Note that an episode has ended, at a time of the calendar."""

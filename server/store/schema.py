@@ -140,5 +140,5 @@ _SESSIONS = (
 )
 
 TABLES = (*_CURRICULA, *_JOURNAL, *_SESSIONS)
-UPGRADES = {1: _JOURNAL, 2: _SESSIONS}
-"""What makes a file of an older version one of the next."""
+UPGRADES = {1: (*_JOURNAL, *_SESSIONS), 2: _SESSIONS}
+"""What a file of an older version lacks."""
