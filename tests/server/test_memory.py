@@ -34,7 +34,7 @@ def test_steps_of_a_long_episode_are_kept_small_and_answered_again(
     finally:
         tracemalloc.stop()
     assert not answer.json()["done"]
-    # What was thought alone has six million characters, and as many again in answers and objects.
+    # What was thought alone has six million characters.
     assert grown < STEPS * SAID / 2
     assert http.step("E", talking(0), request_id="r0").text == first
     assert http.step("E", talking(1), request_id="r0").status_code == 409
