@@ -23,8 +23,9 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.server.admission.gate import add_gate
 from ecom_rlve.server.admission.leases import Named
-from ecom_rlve.server.admission.listening import fitted, is_exposed, protocols
+from ecom_rlve.server.admission.listening import fitted, is_exposed, limits, protocols
 from ecom_rlve.server.admission.tokens import Tokens
+from ecom_rlve.server.admission.unguarded import Unguarded
 from ecom_rlve.server.errors import translate
 from ecom_rlve.server.operations.drain import DrainingServer
 from ecom_rlve.server.operations.logs import Event, log_config
@@ -71,6 +72,7 @@ def create_app(
     shop: Shop | None = None,
     now: Callable[[], float] = time.monotonic,
     voice: Voice | None = None,
+    is_lent: bool = False,
 ) -> FastAPI:
     """Build the server.
 
@@ -79,6 +81,7 @@ def create_app(
         shop: an open shop; None opens ``settings.catalog`` here and now.
         now: clock in seconds, by which idle episodes expire.
         voice: words the customers instead of the voice that ``settings`` ask for.
+        is_lent: a program that is not ours may serve it; the log says so if it does.
 
     Raises:
         TokensError: the file of tokens cannot be read.
@@ -134,6 +137,7 @@ def create_app(
     app.add_middleware(Named)
     hosts = settings.allowed_hosts if settings.space_host is None else (*settings.allowed_hosts, settings.space_host)
     add_gate(app, tokens, hosts, settings.allowed_origins)
+    app.add_middleware(Unguarded, limits=limits(settings), tells=is_lent)
     app.add_middleware(Observed, figures=service.metrics.requests, logs=settings.access_log)
     return app
 
@@ -232,7 +236,9 @@ def __getattr__(name: str) -> Any:
     """Build ``app`` when a server asks for ``ecom_rlve.server.app:app``, once."""
     if name != "app":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    app = create_app(Settings())
+    app = create_app(fitted(Settings()), is_lent=True)
+    # Its lines hold addresses, and those hold the ids of episodes.
+    logging.getLogger("uvicorn.access").disabled = True
     globals()["app"] = app
     return app
 

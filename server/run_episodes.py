@@ -22,18 +22,24 @@ def live_episodes(service: Service, run_id: str) -> str:
     return _LIST.dump_json(found).decode()
 
 
-def delete_episodes(service: Service, run_id: str) -> int:
+async def delete_episodes(service: Service, run_id: str) -> int:
     """Delete the live episodes of a run, which frees their places at once; return how many there were.
 
     Raises:
-        StoreUnavailableError: the store cannot be written; some of them may be deleted.
+        StoreUnavailableError: the store cannot be written.
     """
+    journal = service.journal
+    if journal is None:
+        records = service.sessions.live_of(run_id)
+        for record in records:
+            service.sessions.delete(record)
+        return len(records)
     # What the journal has counts; other workers drop their copies when they next look.
-    removed = 0 if service.journal is None else service.journal.leave_all_of(run_id)
-    records = service.sessions.live_of(run_id)
-    for record in records:
-        service.sessions.delete(record)
-    return len(records) if service.journal is None else removed
+    rows = await journal.leave_all_of(run_id)
+    for record in service.sessions.live_of(run_id):
+        if record.row in rows:
+            service.forget(record)
+    return len(rows)
 
 
 def _told(episode_id: str, spec: EpisodeSpec, taken: int) -> LiveEpisode:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -20,15 +20,15 @@ from ecom_rlve.envs.customer.voice import Voice
 from ecom_rlve.envs.episode.episode import Episode, EpisodeSpec
 from ecom_rlve.envs.episode.log import FINISH
 from ecom_rlve.envs.episode.trace import trace_of
-from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.envs.registry import environment, environments
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Action, EnvironmentInfo, EpisodeState, Observation, ResetRequest
 from ecom_rlve.server.admission import tokens
 from ecom_rlve.server.admission.leases import Leases
-from ecom_rlve.server.encoding import answer_text, digest_of, metadata_with_acts
+from ecom_rlve.server.encoding import digest_of
 from ecom_rlve.server.episodes.beginning import Resets
 from ecom_rlve.server.episodes.record import Connection, Record
+from ecom_rlve.server.episodes.rpc_sessions import RpcSessions
 from ecom_rlve.server.episodes.stepping import Steps
 from ecom_rlve.server.errors import (
     EnvironmentConflictError,
@@ -54,6 +54,8 @@ from ecom_rlve.server.store.errors import StoreUnavailableError
 from ecom_rlve.server.store.ledger import forget_live
 from ecom_rlve.server.store.shared import opened_log
 from ecom_rlve.server.voices import speaking
+
+T = TypeVar("T")
 
 
 class Service:
@@ -113,9 +115,9 @@ class Service:
             self._execution,
             self.runs,
             self._playing,
-            self._encoded,
             self._speaking if self._is_worded else None,
         )
+        self.rpc_sessions = RpcSessions(self.sessions, self._playing, self._steps)
         self._resets = Resets(
             settings,
             shop,
@@ -125,7 +127,6 @@ class Service:
             self.runs,
             self._playing,
             self._speaking,
-            self._encoded,
             self._steps.report_end,
         )
         self.metrics.tell_build(shop.catalog.fingerprint, shop.catalog.size)
@@ -231,15 +232,32 @@ class Service:
             raise EnvironmentConflictError(f"this episode belongs to {record.env_id}")
         return record
 
-    def delete(self, record: Record) -> None:
+    async def delete(self, record: Record) -> None:
         """Forget an episode at once; a live one has no result.
 
         Raises:
             UnknownEpisodeError: another worker has forgotten it.
+            StoreUnavailableError: it cannot be written.
         """
-        if self._playing is not None:
-            self._playing.require(record)
-        self.sessions.delete(record)
+        if self._playing is None:
+            self.sessions.delete(record)
+            return
+        await self._playing.leave(record)
+        self._steps.forget(record)
+
+    def forget(self, record: Record) -> None:
+        """Drop an episode from memory that the journal has given up."""
+        self._steps.forget(record)
+
+    async def administer(self, change: Callable[[Runs], T]) -> T:
+        """Carry out what reads or changes runs and may wait for the store; return and raise what that does.
+
+        The journal's thread does it, so that nobody else waits; without a journal the event loop, as for episodes.
+
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        return change(self.runs) if self._playing is None else await self._playing.journal.administer(change)
 
     async def resume(self, episode_id: str, connection: Connection) -> str:
         """Let a socket take up an episode whose own socket, or worker, was lost; return the conversation so far.
@@ -289,14 +307,14 @@ class Service:
         """Word the first message of an episode that nobody has asked for yet."""
         await self._speaking.prepare(await self._execution.run(Episode, self._shop, spec, "ahead", include=()))
 
-    async def connect(self, *, is_kept: bool = False) -> Connection:
-        """Take a place for a socket; ``is_kept`` as for :meth:`Sessions.connect`.
+    async def connect(self) -> Connection:
+        """Take a place for a socket.
 
         Raises:
             CapacityError: none is left, of all workers together.
             StoreUnavailableError: the workers cannot be asked.
         """
-        connection = self.sessions.connect(is_kept=is_kept)
+        connection = self.sessions.connect()
         if self.journal is not None and self.journal.is_shared:
             try:
                 await self.journal.connect(self.sessions.sockets)
@@ -331,13 +349,6 @@ class Service:
         self.metrics.count_expiries(expired)
         return expired
 
-    def _encoded(self, record: Record) -> str:
-        """Return the answer that the latest observation is sent in."""
-        metadata = record.metadata
-        if record.discloses:
-            metadata = metadata_with_acts(metadata, said_acts(record.episode.acts))
-        return answer_text(record.episode.log.latest, metadata)
-
     def _journalled(self, now: Callable[[], float]) -> Playing:
         """Open the store with its journal."""
         settings, shop = self.settings, self._shop
@@ -361,9 +372,8 @@ class Service:
         self.runs = runs(opened.database)
         journal = Journal(opened, runs, now, limits, is_shared=settings.workers > 1 or self._log is not None)
         self.metrics.watch_journal(lambda: journal.waiting)
-        self.sessions.elsewhere = len(journal.places())
-        encoded, tally = self._encoded, self.metrics.episodes.tally
-        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, encoded, tally)
+        self.sessions.elsewhere = journal.places()
+        return Playing(journal, self.sessions, self.leases, shop, pins, self._execution, self.metrics.episodes.tally)
 
     def _listed(self) -> str:
         infos = [each.about.info(each.max_difficulty(self._shop)) for each in environments().values()]

@@ -20,7 +20,7 @@ from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownEp
 
 UNKNOWN = "no episode has this id: it never existed, expired or was deleted; reset first"
 TAKEN = "an episode of another account has this id; choose another id, or leave it to the server"
-_NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
+NO_SESSION = "no session has this id: it never existed, expired or was closed; create one by openenv/session/create"
 
 
 class Sessions:
@@ -75,8 +75,12 @@ class Sessions:
 
     @property
     def sockets(self) -> int:
-        """Places that sockets and JSON-RPC sessions take here."""
-        return len(self._connections)
+        """Places that sockets take here; with a journal that counts the sessions that are kept without one."""
+        return len(self._connections) - (len(self.kept_sessions()) if self._is_journalled else 0)
+
+    def kept_sessions(self) -> dict[str, Connection]:
+        """Return the sessions that are kept without a socket and known here, by id."""
+        return {name: each for name, each in self._by_session_id.items() if each.is_kept}
 
     @property
     def readable(self) -> int:
@@ -128,8 +132,28 @@ class Sessions:
             self.disconnect(connection)
             connection = None
         if connection is None or not is_own(connection.account):
-            raise UnknownSessionError(_NO_SESSION)
+            raise UnknownSessionError(NO_SESSION)
         return connection
+
+    def take_up_session(self, session_id: str, account: str | None, client: str | None) -> Connection:
+        """Know a session that the journal holds; its place was counted already."""
+        connection = self._by_session_id.get(session_id)
+        if connection is None:
+            connection = Connection(True)
+            connection.account, connection.client, connection.session_id = account, client, session_id
+            connection.used_at = self.now()
+            self._connections.add(connection)
+            self._by_session_id[session_id] = connection
+            self.elsewhere = max(0, self.elsewhere - 1)
+        return connection
+
+    def put_session_out(self, connection: Connection) -> None:
+        """Put a session out of memory with its episode, and leave what becomes of both to the journal."""
+        self._connections.discard(connection)
+        if connection.session_id is not None:
+            self._by_session_id.pop(connection.session_id, None)
+        if connection.record is not None:
+            self.put_out(connection.record)
 
     @contextmanager
     def using(self, connection: Connection) -> Iterator[None]:
@@ -201,11 +225,7 @@ class Sessions:
         return self._find(episode_id)
 
     def get(self, episode_id: str) -> Record:
-        """Return the episode of this id, whoever asks.
-
-        Raises:
-            UnknownEpisodeError: there is none (any more).
-        """
+        """Return the episode of this id, whoever asks; raises ``UnknownEpisodeError`` if there is none (any more)."""
         record = self._find(episode_id)
         if record is None:
             raise UnknownEpisodeError(UNKNOWN)
@@ -284,7 +304,12 @@ class Sessions:
     def reap(self) -> int:
         """Forget every expired episode and session; return how many episodes."""
         for connection in [connection for connection in self._connections if self._is_idle(connection)]:
-            self.disconnect(connection)
+            if self._is_journalled:
+                # Another worker may use it; the journal says when it expires.
+                self.put_session_out(connection)
+                self.elsewhere += 1
+            else:
+                self.disconnect(connection)
         expired = [record for record in self._records.values() if self._expired(record)]
         for record in expired:
             self._let_go(record)
@@ -324,7 +349,7 @@ class Sessions:
 
     def _require_open(self, connection: Connection | None) -> None:
         if connection is not None and connection not in self._connections:
-            raise UnknownSessionError(_NO_SESSION)
+            raise UnknownSessionError(NO_SESSION)
 
     def _release(self, connection: Connection) -> None:
         """Separate a socket from its episode."""

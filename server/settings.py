@@ -80,7 +80,8 @@ class Settings(BaseSettings):
     lease_s: float = Field(default=300.0, gt=0)
     """Seconds after the last heartbeat, for clients that send any, until their episodes and sockets are given up."""
     max_connections_per_address: int | None = Field(default=None, ge=1)
-    """Most connections from one address that are served; None = twice as many as there are places."""
+    """Most connections from one address that are served, by all workers together; None = twice as many as there are
+    places."""
     trusted_proxies: tuple[str, ...] = ()
     """Addresses of proxies, or networks such as ``10.0.0.0/8``: any number of connections may come from them, and what
     they say of a client's address and scheme is believed. None named = that of proxies on this machine is."""

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from ipaddress import ip_address, ip_network
 from typing import NamedTuple
 
+from ecom_rlve.server.operations.shared_seats import SharedSeats
+
 _LOOKS_EVERY_S = 1.0
 _MUCH = 1 << 16
 """Bytes that a slow reader must take within the time limit, unless it takes all."""
@@ -67,11 +69,15 @@ class Visit:
 
 
 class Door:
-    """Counts the connections of one event loop."""
+    """Counts the connections of one event loop; what one address may have counts over all workers."""
 
-    def __init__(self, limits: Limits) -> None:
-        """Raises ``ValueError`` if a trusted proxy is neither an address nor a network."""
+    def __init__(self, limits: Limits, shared: SharedSeats | None = None) -> None:
+        """``shared`` counts the seats of other workers; None = there are none.
+
+        Raises ``ValueError`` if a trusted proxy is neither an address nor a network.
+        """
         self.limits = limits
+        self._shared = shared
         self._trusted = [ip_network(each, strict=False) for each in limits.trusted_proxies]
         self._visits: dict[asyncio.Transport, Visit] = {}
         self._knocking: dict[Visit, None] = {}
@@ -110,11 +116,11 @@ class Door:
             return True
         if self._taken >= self.limits.seats:
             return False
-        if self._seated[visit.address] >= self.limits.per_address and not self._is_proxy(visit.address):
+        if self._held(visit.address) >= self.limits.per_address and not self._is_proxy(visit.address):
             return False
         visit.is_seated = True
         self._taken += 1
-        self._seated[visit.address] += 1
+        self._count(visit.address, 1)
         self._knocking.pop(visit, None)
         return True
 
@@ -125,9 +131,18 @@ class Door:
         self._knocking.pop(visit, None)
         if visit.is_seated:
             self._taken -= 1
-            self._seated[visit.address] -= 1
-            if not self._seated[visit.address]:
-                del self._seated[visit.address]
+            self._count(visit.address, -1)
+
+    def _held(self, address: str) -> int:
+        """Return how many seats an address has, here and at other workers."""
+        return self._seated[address] + (0 if self._shared is None else self._shared.elsewhere(address))
+
+    def _count(self, address: str, more: int) -> None:
+        self._seated[address] += more
+        if not self._seated[address]:
+            del self._seated[address]
+        if self._shared is not None:
+            self._shared.add(address, more)
 
     def _is_proxy(self, address: str) -> bool:
         try:
@@ -138,6 +153,8 @@ class Door:
     def _look(self) -> None:
         loop = asyncio.get_running_loop()
         now = loop.time()
+        if self._shared is not None:
+            self._shared.look()
         for visit in list(self._visits.values()):
             if visit.is_stuck(now):
                 visit.transport.abort()

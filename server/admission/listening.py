@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from ipaddress import ip_address
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 from ecom_rlve.server.admission.descriptors import held, open_files, raised_limit, room
 from ecom_rlve.server.admission.door import Door, Limits
 from ecom_rlve.server.admission.protocols import GuardedHttp, GuardedSocket
+from ecom_rlve.server.operations.shared_figures import shared_folder
+from ecom_rlve.server.operations.shared_seats import SharedSeats
 from ecom_rlve.server.settings import Settings
 
 
@@ -23,7 +26,8 @@ def fitted(settings: Settings) -> Settings:
 
 def protocols(settings: Settings) -> dict[str, Any]:
     """Return those of uvicorn's options that guard connections."""
-    door = Door(limits(settings))
+    folder = shared_folder()
+    door = Door(limits(settings), None if folder is None else SharedSeats(folder, os.getpid()))
     options: dict[str, Any] = {"http": partial(GuardedHttp, door=door), "ws": partial(GuardedSocket, door=door)}
     if settings.trusted_proxies:
         options["forwarded_allow_ips"] = list(settings.trusted_proxies)

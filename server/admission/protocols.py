@@ -24,9 +24,9 @@ from ecom_rlve.server.admission.errors import (
     UrlTooLongError,
 )
 from ecom_rlve.server.admission.open_paths import OPEN_PATHS
+from ecom_rlve.server.admission.unguarded import GUARDED, MOST_HEADERS
 from ecom_rlve.server.errors import translate
 
-_MOST_HEADERS = 100
 _MOST_PIPELINED = 16
 _LINGER_S = 5.0
 """Seconds that the rest of a body may take once its request was answered."""
@@ -103,6 +103,7 @@ class GuardedHttp(HttpToolsProtocol):
         super().on_message_begin()
         if self._visit.due is None:
             self._owes(self._limits.header_timeout_s)
+        self.scope["extensions"] = {GUARDED: {}}
         self._begun += 1
         self._in_head, self._body, self._fed = True, 0, 0
 
@@ -110,8 +111,8 @@ class GuardedHttp(HttpToolsProtocol):
         """Take a header; those behind a body are not read."""
         if not self._in_head:
             return
-        if len(self.headers) >= _MOST_HEADERS:
-            self._refused = HeaderTooLargeError(f"at most {_MOST_HEADERS} header lines are read")
+        if len(self.headers) >= MOST_HEADERS:
+            self._refused = HeaderTooLargeError(f"at most {MOST_HEADERS} header lines are read")
             raise self._refused
         super().on_header(name, value)
 

@@ -25,6 +25,7 @@ from ecom_rlve.server.journal.playing import Playing
 from ecom_rlve.server.metrics import Metrics
 from ecom_rlve.server.operations.notes import note_episode
 from ecom_rlve.server.runs.runs import Assignment, GroupTakenError, Runs
+from ecom_rlve.server.runs.specs import named_environment
 from ecom_rlve.server.sessions import Sessions
 from ecom_rlve.server.settings import Settings
 from ecom_rlve.server.store.errors import StoreUnavailableError
@@ -44,13 +45,9 @@ class Resets:
         runs: Runs,
         playing: Playing | None,
         speaking: Speaking,
-        encoded: Callable[[Record], str],
         report_end: Callable[[Record], None],
     ) -> None:
-        """``playing`` is None without a journal; then ``report_end`` tells a run how an episode that is replaced ended.
-
-        ``encoded`` returns the answer that an episode's latest observation is sent in.
-        """
+        """``playing`` is None without a journal; ``report_end`` tells a run then how a replaced episode ended."""
         self._settings = settings
         self._shop = shop
         self._sessions = sessions
@@ -59,7 +56,6 @@ class Resets:
         self._runs = runs
         self._playing = playing
         self._speaking = speaking
-        self._encoded = encoded
         self._report_end = report_end
         self._resetting: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -125,6 +121,7 @@ class Resets:
     async def _opened(
         self, request: ResetRequest, env: str | None, connection: Connection | None, episode_id: str, digest: bytes
     ) -> str:
+        await self._open_run(request, env)
         assignment = self._runs.resolve(request, env)
         try:
             options = self._options(tuple(request.include))
@@ -140,6 +137,13 @@ class Resets:
         self._sessions.add(record, connection)
         return body
 
+    async def _open_run(self, request: ResetRequest, env: str | None) -> None:
+        """Make the run that a reset names, where there is none, in the journal's thread."""
+        if self._playing is not None and not self._runs.is_open(request.run_id):
+            # A run is made by no reset that cannot be served.
+            named_environment(request, env)
+            await self._playing.journal.administer(lambda runs: runs.opened(request.run_id))
+
     async def _begun(
         self, record: Record, assignment: Assignment, options: Options, connection: Connection | None
     ) -> str:
@@ -152,12 +156,12 @@ class Resets:
                     self._report_end(replaced)
                 begun = self._runs.begin(assignment, record.episode_id, discloses_acts=discloses)
                 record.metadata = metadata_in_run(record.metadata, run_id, assignment.group_id, begun)
-                body = self._encoded(record)
+                body = record.latest_answer
         else:
             # What cannot be sent must not be begun.
-            self._encoded(record)
+            _ = record.latest_answer
             begun = await self._playing.begin(record, assignment, options, connection)
-            body = self._encoded(record)
+            body = record.latest_answer
         if replaced is not None:
             replaced.entry = None
         record.entry, record.run_id = begun.entry, run_id

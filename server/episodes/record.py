@@ -7,18 +7,35 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from ecom_rlve.envs.episode.episode import Episode
+from ecom_rlve.envs.language.said import said_acts
 from ecom_rlve.server.admission import tokens
 from ecom_rlve.server.admission.leases import client
+from ecom_rlve.server.encoding import answer_text, metadata_with_acts
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.runs import Entry
 
+LOOSE_BYTES = 1 << 17
+"""Bytes of answers whose objects an episode may hold. Packing costs 10 µs for each thousand of them, and most episodes
+never come so far."""
+
 
 class StoredAnswer(NamedTuple):
-    """The answer that was given to a request id."""
+    """The answer that was given to the request id of a reset."""
 
     digest: bytes
     """Digest of the request's body."""
     body: str
+
+
+class Answered(NamedTuple):
+    """The step that was taken for a request id: its answer stands in the episode's log, and is kept nowhere else."""
+
+    digest: bytes
+    """Digest of the request's body."""
+    step: int
+    """Which of the episode's steps it was, from 1."""
+    metadata: str
+    """The answer's ``metadata``, JSON already."""
 
 
 class Record:
@@ -37,6 +54,7 @@ class Record:
         "gone",
         "in_flight",
         "lock",
+        "loose",
         "metadata",
         "owner",
         "reset_answer",
@@ -62,7 +80,9 @@ class Record:
         """The client that made it, whose heartbeats keep it; None if that did not name itself."""
         self.discloses = False
         """Its answers tell what the customer said as acts."""
-        self.answers: dict[str, StoredAnswer] = {}
+        self.answers: dict[str, Answered] = {}
+        self.loose = 0
+        """Bytes of answers that its log was given since it was packed last."""
         self.entry: Entry | None = None
         """What its run's curriculum waits for; None if it does not, or has got it."""
         self.run_id: str | None = None
@@ -82,6 +102,31 @@ class Record:
         self.used_at = 0.0
         self.gone = False
         """Deleted, expired or replaced."""
+
+    @property
+    def told(self) -> str:
+        """The ``metadata`` of the answer to the latest step, as JSON."""
+        return metadata_with_acts(self.metadata, said_acts(self.episode.acts)) if self.discloses else self.metadata
+
+    @property
+    def latest_answer(self) -> str:
+        """The answer that the latest observation is sent in."""
+        return answer_text(self.episode.log.latest, self.told)
+
+    def answer_to(self, answered: Answered) -> str:
+        """Return the answer to an earlier request again, byte for byte."""
+        return answer_text(self.episode.log.steps[answered.step - 1].observation, answered.metadata)
+
+    def keep_answer(self, request_id: str, digest: bytes) -> None:
+        """Note which request the latest step was taken for."""
+        self.answers[request_id] = Answered(digest, len(self.episode.log.steps), self.told)
+
+    def pack(self, more: int) -> None:
+        """Note that so many bytes were answered, and keep earlier steps in few bytes once they are many."""
+        self.loose += more
+        if self.loose >= LOOSE_BYTES:
+            self.loose = 0
+            self.episode.log.pack()
 
 
 class Connection:

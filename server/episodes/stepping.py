@@ -9,7 +9,7 @@ said, so a step that fails for a fault of ours is undone by playing the others a
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ecom_rlve.envs.customer.model.errors import VoiceError
@@ -18,7 +18,7 @@ from ecom_rlve.envs.episode.log import FINISH
 from ecom_rlve.envs.episode.trace import play_again, take
 from ecom_rlve.envs.errors import EnvsError
 from ecom_rlve.envs.tools.registry import TOOLS
-from ecom_rlve.server.episodes.record import Record, StoredAnswer
+from ecom_rlve.server.episodes.record import Record
 from ecom_rlve.server.errors import RequestConflictError, UnknownEpisodeError
 from ecom_rlve.server.execution import Execution
 from ecom_rlve.server.journal.errors import OvertakenError
@@ -45,19 +45,14 @@ class Steps:
         execution: Execution,
         runs: Runs,
         playing: Playing | None,
-        encoded: Callable[[Record], str],
         speaking: Speaking | None,
     ) -> None:
-        """``playing`` is None without a journal, ``speaking`` where the templates alone word the customers.
-
-        ``encoded`` returns the answer that an episode's latest observation is sent in.
-        """
+        """``playing`` is None without a journal, ``speaking`` where the templates alone word the customers."""
         self._sessions = sessions
         self._metrics = metrics
         self._execution = execution
         self._runs = runs
         self._playing = playing
-        self._encoded = encoded
         self._speaking = speaking
 
     async def answered(
@@ -71,14 +66,14 @@ class Steps:
             if stored is not None:
                 if stored.digest != digest:
                     raise RequestConflictError("this request_id was used with another action; use a new one")
-                return stored.body
+                return record.answer_to(stored)
             try:
                 body = await self.advance(record, action, request_id, digest)
             except OvertakenError:
                 await self._overtaken(record)
                 continue
             if request_id is not None and digest is not None:
-                record.answers[request_id] = StoredAnswer(digest, body)
+                record.keep_answer(request_id, digest)
             return body
         raise StoreUnavailableError("other workers play this episode all the time; try again later")
 
@@ -105,7 +100,7 @@ class Steps:
                 failure = failure or await self._word(self._speaking, record)
             if failure is not None:
                 self._abort(record, failure)
-            body = self._encoded(record)
+            body = record.latest_answer
             await self._settle(record, request_id, digest, body)
         except (EnvsError, OvertakenError):
             raise
@@ -119,6 +114,7 @@ class Steps:
             tally.count_step(record.episode.log.latest.tool_results)
         if record.episode.done:
             self._sessions.ended(record)
+        record.pack(len(body) + _said_in(action))
         return body
 
     async def catch_up(self, record: Record) -> None:
@@ -131,8 +127,13 @@ class Steps:
         if self._playing is None:
             self.report_end(record)
         else:
-            self._playing.leave(record)
+            self._playing.leave_soon(record)
         self._tally_end(record)
+
+    def forget(self, record: Record) -> None:
+        """Drop an episode from memory that the journal has given up."""
+        self._tally_end(record)
+        self._sessions.put_out(record)
 
     def report_end(self, record: Record) -> None:
         """Tell the run's curriculum how an episode ended, if it waits for it."""
@@ -205,3 +206,9 @@ class Steps:
         log = record.episode.log
         del log.steps[steps:]
         record.episode = play_again(record.build, log)
+
+
+def _said_in(action: Mapping[str, Any]) -> int:
+    """Return how many characters an action says: what can be long of it."""
+    texts = (action.get("text"), action.get("assistant_message"))
+    return sum(len(text) for text in texts if isinstance(text, str))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from pydantic_core import PydanticSerializationError, to_json
 
 from ecom_rlve.envs.customer.outcome import Outcome
 from ecom_rlve.envs.customer.turn import NOTHING_UNDERSTOOD, Understood
@@ -16,9 +18,8 @@ from ecom_rlve.server.encoding import digest_of_text
 from ecom_rlve.server.runs.runs import Entry, key_of
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One action of an episode, with everything that playing it again needs."""
+class Line(NamedTuple):
+    """One action of an episode, with everything that playing it again needs. A tuple, because each step makes one."""
 
     n: int
     """Which of the episode's actions it is, from 1."""
@@ -46,7 +47,7 @@ class Line:
             more["aborted"] = log.aborted
         return cls(
             len(log.steps),
-            None if step.action is FINISH else json.dumps(step.action),
+            None if step.action is FINISH else _text_of(step.action),
             request_id,
             digest,
             digest_of_text(body),
@@ -118,6 +119,15 @@ class Stored:
     def is_live(self) -> bool:
         """Whether it can be played on."""
         return self.state == "live"
+
+
+def _text_of(action: Mapping[str, Any]) -> str:
+    try:
+        # Four times as fast as ``json``, and each step needs it.
+        return to_json(action).decode()
+    except PydanticSerializationError:
+        # Half a character, which only a caller in the same process can send, is no UTF-8, but can be written as JSON.
+        return json.dumps(action)
 
 
 def spoken_of(written: Any) -> tuple[Spoken, ...]:

@@ -13,22 +13,35 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TypeVar
 
 from ecom_rlve.envs.curriculum.ledger import Outcome
 from ecom_rlve.server.admission.errors import AccountFullError
 from ecom_rlve.server.encoding import metadata_in_run
 from ecom_rlve.server.episodes.record import Record
-from ecom_rlve.server.errors import CapacityError, EpisodeExistsError
+from ecom_rlve.server.errors import CapacityError, EpisodeExistsError, UnknownSessionError
 from ecom_rlve.server.journal.entries import Line, Stored
 from ecom_rlve.server.journal.errors import BegunBeforeError, OvertakenError
 from ecom_rlve.server.journal.opening import Opened
 from ecom_rlve.server.journal.rows import JournalRows
-from ecom_rlve.server.journal.upkeep import Limits, Survey, expire, give_up, look_around, retain
+from ecom_rlve.server.journal.session_rows import Held, SessionRows
+from ecom_rlve.server.journal.upkeep import (
+    Limits,
+    Survey,
+    close_session,
+    expire,
+    expire_sessions,
+    give_up,
+    look_around,
+    retain,
+)
 from ecom_rlve.server.journal.writer import Writer
 from ecom_rlve.server.runs.runs import Assignment, Begun, Entry, Runs
-from ecom_rlve.server.sessions import TAKEN
+from ecom_rlve.server.sessions import NO_SESSION, TAKEN
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreUnavailableError
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +76,10 @@ class Journal:
         self._rows = JournalRows(self._database, opened.stamp, opened.worker)
         self._runs = runs(self._database)
         self._reading = JournalRows(opened.database, opened.stamp, opened.worker)
-        self._beside = opened.database
-        self._own_runs = runs(opened.database)
+        self._sessions, self._known_sessions = SessionRows(self._database), SessionRows(opened.database)
         self._writer = Writer(self._database, _GATHERS_S if self._database.is_replica else 0.0)
+        self._leaving: set[int] = set()
+        """Rows of episodes that are being given up, or will be once the store can be written again."""
         self._always_shared = is_shared
         self.is_shared = is_shared
         """Others may play the same episodes now."""
@@ -83,21 +97,29 @@ class Journal:
         return self._writer.waiting
 
     async def begin(
-        self, new: Stored, assignment: Assignment, replaced: int | None, *, is_on_socket: bool, most: int | None
+        self,
+        new: Stored,
+        assignment: Assignment,
+        replaced: int | None,
+        *,
+        is_on_socket: bool,
+        most: int | None,
+        session_id: str | None = None,
     ) -> tuple[int, str, Begun]:
         """Write down an episode that begins, and give up the one with the row ``replaced``, at once or not at all.
 
         Return its row, its metadata in its run, and how it stands there. ``most`` is how many live episodes its account
-        may have.
+        may have, ``session_id`` names the session that plays it.
 
         Raises:
+            UnknownSessionError: that was closed meanwhile.
             BegunBeforeError: the same reset has begun it before.
             EpisodeExistsError: a live episode has its id.
             CapacityError, AccountFullError: the workers together have no place left.
             UnknownRunError, GroupTakenError: see :meth:`Runs.begin`.
             StoreUnavailableError: it cannot be written.
         """
-        begin = partial(self._begin, new, assignment, replaced, is_on_socket, most)
+        begin = partial(self._begin, new, assignment, replaced, is_on_socket, most, session_id)
         return await self._writer.run(begin)
 
     async def append(self, row: int, line: Line, ending: Ending | None) -> None:
@@ -127,17 +149,49 @@ class Journal:
         """
         await self._writer.run(partial(self._connect, sockets))
 
-    def leave(self, row: int) -> None:
-        """Give an episode up, or forget an ended one, at once; raises ``StoreUnavailableError``."""
-        with self._beside.transaction():
-            give_up(self._reading, self._own_runs, row)
+    async def administer(self, change: Callable[[Runs], T]) -> T:
+        """Carry out what reads or changes runs, all of it or nothing; return and raise what that does.
 
-    def damage(self, stored: Stored, entry: Entry | None) -> None:
+        Raises:
+            StoreUnavailableError: the store cannot be written.
+        """
+        return await self._writer.run(partial(change, self._runs))
+
+    async def leave(self, row: int) -> None:
+        """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
+        await self._writer.run(partial(self._leave, row))
+
+    def leave_soon(self, row: int) -> None:
+        """Give an episode up without waiting for it: this worker finds it no more, others in a moment.
+
+        While the store cannot be written it is tried again by each :meth:`tend`.
+        """
+        self._leaving.add(row)
+        self._writer.put(partial(self._leave, row))
+
+    async def damage(self, stored: Stored, entry: Entry | None) -> None:
         """Note that an episode cannot be played again, through no fault of the policy."""
-        with self._beside.transaction():
-            if entry is not None:
-                self._own_runs.end(entry, None)
-            self._reading.damage(stored.row, time.time())
+        await self._writer.run(partial(self._damage, stored, entry))
+
+    async def open_session(
+        self, session_id: str, account: str | None, client: str | None, most: int | None, sockets: int
+    ) -> None:
+        """Write a session down that takes a place; ``most`` is how many its account may have, ``sockets`` how many
+        sockets take here.
+
+        Raises:
+            CapacityError, AccountFullError: none is left.
+            StoreUnavailableError: it cannot be written.
+        """
+        await self._writer.run(partial(self._open_session, session_id, account, client, most, sockets))
+
+    async def close_session(self, session_id: str) -> None:
+        """Close a session, and give its live episode up; raises ``StoreUnavailableError``."""
+        await self._writer.run(partial(self._close_session, session_id))
+
+    def session(self, session_id: str) -> Held | None:
+        """Return the session of this id."""
+        return self._known_sessions.find(session_id)
 
     def is_elsewhere(self, row: int) -> bool:
         """Tell whether an episode lives on a socket of another worker."""
@@ -145,15 +199,15 @@ class Journal:
 
     def find(self, episode_id: str) -> Stored | None:
         """Return the episode of this id."""
-        return self._reading.find(episode_id)
+        return self._kept(self._reading.find(episode_id))
 
     def with_reset_id(self, reset_id: str) -> Stored | None:
         """Return the episode that a reset with this request id made."""
-        return self._reading.with_reset_id(reset_id)
+        return self._kept(self._reading.with_reset_id(reset_id))
 
     def head(self, row: int) -> int | None:
         """Return how many actions an episode has taken; None where it is not there any more."""
-        return self._reading.head(row)
+        return None if row in self._leaving else self._reading.head(row)
 
     def lines(self, row: int, after: int = 0) -> list[Line]:
         """Return an episode's actions after the first ``after`` ones."""
@@ -161,30 +215,30 @@ class Journal:
 
     def live_of(self, run: str) -> list[Stored]:
         """Return a run's live episodes, oldest first."""
-        return self._reading.live_of(run)
+        return [each for each in self._reading.live_of(run) if each.row not in self._leaving]
 
-    def leave_all_of(self, run: str) -> int:
-        """Give all live episodes of a run up at once; return how many. Raises ``StoreUnavailableError``."""
-        with self._beside.transaction():
-            found = self._reading.live_of(run)
-            for each in found:
-                give_up(self._reading, self._own_runs, each.row)
-        return len(found)
+    async def leave_all_of(self, run: str) -> set[int]:
+        """Give all live episodes of a run up at once; return their rows. Raises ``StoreUnavailableError``."""
+        return await self._writer.run(partial(self._leave_all_of, run))
 
-    def places(self) -> list[int]:
-        """Return the rows of the live episodes that no living socket holds."""
-        return self._reading.on_no_socket()
+    def places(self) -> int:
+        """Return how many places sessions take, and live episodes that no living socket holds."""
+        return len(self._reading.on_no_socket()) + self._known_sessions.count()
 
-    async def tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
+    async def tend(
+        self, used: Mapping[int, float], beats: Sequence[str], sockets: int, sessions: Mapping[str, float]
+    ) -> Survey:
         """Tell the other workers that this one lives; expire, remove what is too old, look around.
 
         ``used`` says when episodes were last used here, by row, ``beats`` which clients have sent heartbeats here, and
-        ``sockets`` how many places sockets take here.
+        ``sockets`` how many places sockets take here; ``sessions`` says when sessions were last used here, by id.
 
         Raises:
             StoreUnavailableError: the store cannot be written.
         """
-        survey = await self._writer.run(partial(self._tend, used, beats, sockets))
+        leaving = frozenset(self._leaving)
+        survey = await self._writer.run(partial(self._tend, used, beats, sockets, leaving, sessions))
+        self._leaving -= leaving
         while await self._writer.run(partial(retain, self._rows, self._limits, time.time())):
             pass
         self.is_shared = self._always_shared or survey.workers > 0
@@ -199,30 +253,88 @@ class Journal:
         self._database.close()
 
     def _begin(
-        self, new: Stored, assignment: Assignment, replaced: int | None, is_on_socket: bool, most: int | None
+        self,
+        new: Stored,
+        assignment: Assignment,
+        replaced: int | None,
+        is_on_socket: bool,
+        most: int | None,
+        session_id: str | None,
     ) -> tuple[int, str, Begun]:
         rows = self._rows
+        if session_id is not None:
+            # Another worker may have reset the session a moment ago.
+            replaced = self._played_in(session_id)
         if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
             raise BegunBeforeError
-        namesake = rows.find(new.episode_id)
-        if namesake is not None:
-            if namesake.is_live and (replaced is None or replaced != namesake.row):
-                raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
-            if new.account is not None and namesake.account not in (None, new.account):
-                raise EpisodeExistsError(TAKEN)
-            if not namesake.is_live:
-                rows.remove(namesake.row)
+        self._make_way(new, replaced)
         if replaced is not None:
             give_up(rows, self._runs, replaced)
-        if most is not None and new.account is not None and rows.held(new.account) >= most:
+        if most is not None and new.account is not None and session_id is None and self._held(new.account) >= most:
             raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
-        if not is_on_socket and self.is_shared:
+        if not is_on_socket and session_id is None and self.is_shared:
             self._require_place(1 + rows.others()[1] + self._sockets)
         begun = self._runs.begin(assignment, new.episode_id, discloses_acts=new.options.discloses)
         metadata = metadata_in_run(new.metadata, new.run, assignment.group_id, begun)
         run_row = None if begun.entry is None else begun.entry.run
         stored = replace(new, metadata=metadata, run_row=run_row)
-        return rows.add(stored, is_on_socket=is_on_socket, now=self._now()), metadata, begun
+        row = rows.add(stored, is_on_socket=is_on_socket and session_id is None, now=self._now())
+        if session_id is not None and not self._sessions.play(session_id, row):
+            raise UnknownSessionError(NO_SESSION)
+        return row, metadata, begun
+
+    def _kept(self, stored: Stored | None) -> Stored | None:
+        return None if stored is None or stored.row in self._leaving else stored
+
+    def _open_session(
+        self, session_id: str, account: str | None, client: str | None, most: int | None, sockets: int
+    ) -> None:
+        if most is not None and account is not None and self._held(account) >= most:
+            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
+        if self.is_shared:
+            self._require_place(1 + self._rows.others()[1] + sockets)
+        self._sessions.add(session_id, account, client, self._now())
+
+    def _make_way(self, new: Stored, replaced: int | None) -> None:
+        """Forget the ended episode that has the id of a new one; raise where it may not be forgotten."""
+        namesake = self._rows.find(new.episode_id)
+        if namesake is None:
+            return
+        if namesake.is_live and (replaced is None or replaced != namesake.row):
+            raise EpisodeExistsError("a live episode has this id; end it, delete it, or choose another id")
+        if new.account is not None and namesake.account not in (None, new.account):
+            raise EpisodeExistsError(TAKEN)
+        if not namesake.is_live:
+            self._rows.remove(namesake.row)
+
+    def _played_in(self, session_id: str) -> int | None:
+        """Return the row of a session's live episode."""
+        held = self._sessions.find(session_id)
+        stored = None if held is None or held.row is None else self._rows.of_row(held.row)
+        return stored.row if stored is not None and stored.is_live else None
+
+    def _held(self, account: str) -> int:
+        """Return how many places an account's episodes and sessions take."""
+        return self._rows.held(account) + self._sessions.held(account)
+
+    def _close_session(self, session_id: str) -> None:
+        held = self._sessions.find(session_id)
+        if held is not None:
+            close_session(self._rows, self._sessions, self._runs, session_id, held.row)
+
+    def _leave(self, row: int) -> None:
+        give_up(self._rows, self._runs, row)
+
+    def _leave_all_of(self, run: str) -> set[int]:
+        rows = {each.row for each in self._rows.live_of(run)}
+        for row in rows:
+            give_up(self._rows, self._runs, row)
+        return rows
+
+    def _damage(self, stored: Stored, entry: Entry | None) -> None:
+        if entry is not None:
+            self._runs.end(entry, None)
+        self._rows.damage(stored.row, time.time())
 
     _sockets = 0
 
@@ -243,15 +355,27 @@ class Journal:
         self._sockets = sockets
 
     def _require_place(self, more: int) -> None:
-        taken = more + len(self._rows.on_no_socket())
+        taken = more + len(self._rows.on_no_socket()) + self._sessions.count()
         if taken > self._limits.places:
             raise CapacityError(taken - 1, self._limits.places)
 
-    def _tend(self, used: Mapping[int, float], beats: Sequence[str], sockets: int) -> Survey:
+    def _tend(
+        self,
+        used: Mapping[int, float],
+        beats: Sequence[str],
+        sockets: int,
+        leaving: frozenset[int],
+        sessions: Mapping[str, float],
+    ) -> Survey:
         now = self._now()
+        for row in leaving:
+            self._leave(row)
         self._sockets = sockets
         self._rows.seen(now, sockets)
         self._rows.touch(used)
         self._rows.keep(beats, now)
-        expired = expire(self._rows, self._runs, now, self._limits)
-        return look_around(self._rows, expired)
+        self._sessions.touch(sessions)
+        self._sessions.keep(beats, now)
+        expired = expire_sessions(self._rows, self._sessions, self._runs, now, self._limits)
+        expired += expire(self._rows, self._runs, now, self._limits)
+        return look_around(self._rows, self._sessions, expired)

@@ -62,6 +62,7 @@ def _take_up(database: Database, pins: Pins, now: float) -> None:
             database.row("DELETE FROM played WHERE stamp = ? AND state = 'live'", (stamp,))
     database.row("DELETE FROM workers")
     database.row("UPDATE played SET worker = NULL, used_at = ? WHERE state = 'live'", (now,))
+    database.row("UPDATE sessions SET used_at = ?, heard_at = NULL", (now,))
     forget_live(database)
 
 

@@ -39,11 +39,10 @@ class Playing:
         shop: Shop,
         pins: Pins,
         execution: Execution,
-        encoded: Callable[[Record], str],
         tally: Callable[[str, str], Tally],
     ) -> None:
-        """``pins`` say what is served, ``execution`` where work runs. ``encoded`` returns the answer to an episode's
-        latest step, ``tally`` the figures of environment and run.
+        """``pins`` say what is served, ``execution`` where work runs, ``tally`` returns the figures of environment and
+        run.
         """
         self.journal = journal
         self._sessions = sessions
@@ -52,7 +51,6 @@ class Playing:
         self._pins = pins
         self._execution = execution
         self._loading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
-        self._encoded = encoded
         self._tended_at = sessions.now()
         self._tally = tally
 
@@ -126,7 +124,7 @@ class Playing:
         except UnknownEpisodeError:
             self._sessions.put_out(record)
             raise
-        record.episode, record.answers = again.episode, again.answers
+        record.episode, record.answers, record.loose = again.episode, again.answers, again.loose
         self._settle(record)
 
     async def begin(
@@ -160,6 +158,7 @@ class Playing:
             None if replaced is None or replaced.episode.done else replaced.row,
             is_on_socket=connection is not None,
             most=None if visitor is None else visitor.max_episodes,
+            session_id=connection.session_id if connection is not None and connection.is_kept else None,
         )
         return begun
 
@@ -171,10 +170,21 @@ class Playing:
         ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
         await self.journal.append(record.row, line, ending)
 
-    def leave(self, record: Record) -> None:
-        """Give an episode up, or forget an ended one; raises ``StoreUnavailableError``."""
+    def leave_soon(self, record: Record) -> None:
+        """Give an episode up, or forget an ended one, without waiting for the store."""
         if record.row is not None:
-            self.journal.leave(record.row)
+            self.journal.leave_soon(record.row)
+
+    async def leave(self, record: Record) -> None:
+        """Give an episode up, or forget an ended one.
+
+        Raises:
+            UnknownEpisodeError: it is not there any more.
+            StoreUnavailableError: the store cannot be written.
+        """
+        self.require(record)
+        if record.row is not None:
+            await self.journal.leave(record.row)
 
     async def tend(self) -> int:
         """Do what each worker does every few seconds; return how many episodes have expired.
@@ -183,14 +193,47 @@ class Playing:
             StoreUnavailableError: the store cannot be written now.
         """
         held = self._sessions.held()
-        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets)
+        since, now, kept = self._tended_at, self._sessions.now(), self._sessions.kept_sessions()
+        sessions = {name: now if each.users else each.used_at for name, each in kept.items()}
+        sessions = {name: used_at for name, used_at in sessions.items() if used_at >= since}
+        # One that is in use may be about to be written down.
+        idle = {name for name, each in kept.items() if not each.users}
+        survey = await self.journal.tend(self._used(held), self._leases.heard(), self._sessions.sockets, sessions)
         for record in held:
             if record.row not in survey.live and not record.in_flight and not record.episode.done:
                 # Another worker has ended or removed it.
                 self._sessions.put_out(record)
+        for name in idle - survey.sessions:
+            # Another worker has closed it.
+            self._drop_session(name)
         here = {record.row for record in self._sessions.held()}
-        self._sessions.elsewhere = survey.sockets + len(survey.on_no_socket - here)
+        others = len(survey.sessions - self._sessions.kept_sessions().keys())
+        self._sessions.elsewhere = survey.sockets + len(survey.on_no_socket - here) + others
         return survey.expired
+
+    async def session(self, session_id: str) -> Connection | None:
+        """Return a session as the journal has it now, with the episode that it plays; None where there is none.
+
+        Raises:
+            UnknownEpisodeError: its episode cannot be played again.
+        """
+        held = self.journal.session(session_id)
+        if held is None:
+            self._drop_session(session_id)
+            return None
+        connection = self._sessions.take_up_session(session_id, held.account, held.client)
+        record = connection.record
+        if held.episode_id is None:
+            if record is not None:
+                self._sessions.put_out(record)
+        elif record is None or record.row != held.row:
+            self._sessions.adopt(await self.found(held.episode_id), connection)
+        return connection
+
+    def _drop_session(self, session_id: str) -> None:
+        connection = self._sessions.kept_sessions().get(session_id)
+        if connection is not None:
+            self._sessions.put_session_out(connection)
 
     def _used(self, held: list[Record]) -> dict[int, float]:
         """Return when episodes were last used here, by row: those that were since the last time, or are being used."""
@@ -206,7 +249,7 @@ class Playing:
         except Exception as error:
             # Whatever it is, it is this episode's, and the others go on.
             _logger.error("journal episode=%d cannot be played again: %s", stored.row, type(error).__name__)
-            self.journal.damage(stored, entry if stored.is_live else None)
+            await self.journal.damage(stored, entry if stored.is_live else None)
             raise UnknownEpisodeError(_LOST) from error
         if stored.is_live and not record.episode.done:
             record.entry = entry
@@ -222,7 +265,7 @@ class Playing:
             record.episode.reword(stored.spoken)
         if stored.reset_id is not None:
             record.reset_id = stored.reset_id
-            record.reset_answer = StoredAnswer(stored.reset_digest or b"", self._encoded(record))
+            record.reset_answer = StoredAnswer(stored.reset_digest or b"", record.latest_answer)
         self._play(record, lines)
         # One that was live when it was looked up may have ended since.
         if not stored.is_live and not record.episode.done:
@@ -231,11 +274,12 @@ class Playing:
 
     def _play(self, record: Record, lines: list[Line]) -> None:
         def answered(line: Line) -> None:
-            body = self._encoded(record)
+            body = record.latest_answer
             if digest_of_text(body) != line.answer:
                 raise DamagedEpisodeError(f"action {line.n} is answered in another way than before")
             if line.request_id is not None:
-                record.answers[line.request_id] = StoredAnswer(line.digest or b"", body)
+                record.keep_answer(line.request_id, line.digest or b"")
+            record.pack(len(body))
 
         play(record.episode, lines, answered)
 

@@ -15,10 +15,18 @@ _PLAYED = (
     "state FROM played JOIN stamps ON stamps.id = played.stamp"
 )
 _LINE = "n, action, request_id, digest, answer, more"
+_APPEND = (
+    f"INSERT OR IGNORE INTO actions (episode, {_LINE}, at) "
+    "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM played WHERE id = ? AND state = 'live'"
+)
 _LINE_BYTES = 120
 """Bytes that an action takes in the file beside its texts, about."""
-_ON_NO_SOCKET = "state = 'live' AND (worker IS NULL OR worker NOT IN (SELECT id FROM workers))"
-"""Those whose worker has died belong to nobody, until they are taken up or expire."""
+_ON_NO_SOCKET = (
+    "state = 'live' AND (worker IS NULL OR worker NOT IN (SELECT id FROM workers)) "
+    "AND NOT EXISTS (SELECT 1 FROM sessions WHERE episode = played.id)"
+)
+"""Those whose worker has died belong to nobody, until they are taken up or expire. Those of sessions are on their
+places."""
 
 
 class Overdue(NamedTuple):
@@ -107,13 +115,7 @@ class JournalRows:
 
     def append(self, row: int, line: Line, now: float) -> bool:
         """Write the next action down; False where there is one of its number, or the episode does not live."""
-        return bool(
-            self._database.change(
-                f"INSERT OR IGNORE INTO actions (episode, {_LINE}, at) "
-                "SELECT id, ?, ?, ?, ?, ?, ?, ? FROM played WHERE id = ? AND state = 'live'",
-                (line.n, line.action, line.request_id, line.digest, line.answer, line.more, now, row),
-            )
-        )
+        return bool(self._database.change(_APPEND, (*line, now, row)))
 
     def end(self, row: int, ended_at: float) -> None:
         """Note that an episode has ended, at a time of the calendar."""
@@ -190,8 +192,12 @@ class JournalRows:
             )
 
     def held(self, account: str) -> int:
-        """Return how many live episodes an account has."""
-        (live,) = self._database.row("SELECT count(*) FROM played WHERE account = ? AND state = 'live'", (account,))
+        """Return how many live episodes an account has, without those of sessions, which take its sessions' places."""
+        (live,) = self._database.row(
+            "SELECT count(*) FROM played WHERE account = ? AND state = 'live' "
+            "AND NOT EXISTS (SELECT 1 FROM sessions WHERE episode = played.id)",
+            (account,),
+        )
         return int(live)
 
     def overdue(self, used_before: float, heard_before: float, most: int) -> list[Overdue]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from ecom_rlve.server.journal.entries import entry_of
 from ecom_rlve.server.journal.rows import JournalRows
+from ecom_rlve.server.journal.session_rows import SessionRows
 from ecom_rlve.server.runs.runs import Runs
 
 DEAD_AFTER_S = 30.0
@@ -50,13 +51,16 @@ class Survey:
     live: frozenset[int]
     """Rows of all live episodes."""
     on_no_socket: frozenset[int]
-    """Those of them that no living socket holds."""
+    """Those of them that neither a living socket nor a session holds."""
+    sessions: frozenset[str]
+    """Ids of all sessions."""
 
 
-def look_around(rows: JournalRows, expired: int) -> Survey:
+def look_around(rows: JournalRows, sessions: SessionRows, expired: int) -> Survey:
     """Return what there is, after so many episodes have expired."""
     workers, sockets = rows.others()
-    return Survey(expired, workers, sockets, frozenset(rows.live()), frozenset(rows.on_no_socket()))
+    live, on_no_socket = frozenset(rows.live()), frozenset(rows.on_no_socket())
+    return Survey(expired, workers, sockets, live, on_no_socket, frozenset(sessions.ids()))
 
 
 def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
@@ -73,6 +77,24 @@ def expire(rows: JournalRows, runs: Runs, now: float, limits: Limits) -> int:
             # Actions alone do not touch the row: one write for each step is enough.
             rows.touch({each.row: each.used_at})
     return expired
+
+
+def expire_sessions(rows: JournalRows, sessions: SessionRows, runs: Runs, now: float, limits: Limits) -> int:
+    """Close the sessions that nobody has used for too long, with their live episodes; return how many of these."""
+    expired = 0
+    for session_id, row in sessions.overdue(now - limits.idle_ttl_s, now - limits.lease_s, _BATCH):
+        expired += close_session(rows, sessions, runs, session_id, row)
+    return expired
+
+
+def close_session(rows: JournalRows, sessions: SessionRows, runs: Runs, session_id: str, row: int | None) -> bool:
+    """Remove a session, in the transaction that is open; give its episode up where that is live, and tell so."""
+    stored = None if row is None else rows.of_row(row)
+    sessions.remove(session_id)
+    if stored is None or not stored.is_live:
+        return False
+    give_up(rows, runs, stored.row)
+    return True
 
 
 def give_up(rows: JournalRows, runs: Runs, row: int) -> None:

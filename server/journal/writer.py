@@ -30,7 +30,8 @@ class _Job:
     function: Callable[[], Any]
     is_single: bool
     """It is one statement, which the store itself makes whole or not at all."""
-    waiting: asyncio.Future[Any]
+    waiting: asyncio.Future[Any] | None
+    """None where nobody does."""
     outcome: Any = None
     error: Exception | None = None
 
@@ -44,7 +45,7 @@ class Writer:
         self._gathers_s = gathers_s
         self._handed: list[_Job] = []
         """What this tick of the event loop hands over."""
-        self._queue: SimpleQueue[tuple[asyncio.AbstractEventLoop, list[_Job]] | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[_Job] | None] = SimpleQueue()
         self._is_closed = False
         self.waiting = 0
         """Jobs that are not yet written."""
@@ -60,13 +61,17 @@ class Writer:
         if self._is_closed:
             raise StoreUnavailableError("the server is stopping")
         loop = asyncio.get_running_loop()
-        job = _Job(function, is_single, loop.create_future())
+        waiting: asyncio.Future[T] = loop.create_future()
+        job = _Job(function, is_single, waiting)
         if not self._handed:
-            loop.call_soon(self._hand_over, loop)
+            loop.call_soon(self._hand_over)
         self._handed.append(job)
         self.waiting += 1
-        outcome: T = await job.waiting
-        return outcome
+        return await waiting
+
+    def put(self, function: Callable[[], object]) -> None:
+        """Have a function carried out as :meth:`run` does, before what is handed over later, and wait for nothing."""
+        self._queue.put([_Job(function, False, None)])
 
     def close(self) -> None:
         """Write what was handed over, and end the thread."""
@@ -74,13 +79,12 @@ class Writer:
         self._queue.put(None)
         self._thread.join()
 
-    def _hand_over(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _hand_over(self) -> None:
         jobs, self._handed = self._handed, []
-        self._queue.put((loop, jobs))
+        self._queue.put(jobs)
 
     def _work(self) -> None:
-        while (found := self._queue.get()) is not None:
-            loop, jobs = found
+        while (jobs := self._queue.get()) is not None:
             is_last = False
             if self._gathers_s:
                 time.sleep(self._gathers_s)
@@ -91,10 +95,9 @@ class Writer:
                     break
                 is_last = more is None
                 if more is not None:
-                    jobs += more[1]
+                    jobs += more
             self._write(jobs)
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(self._tell, jobs)
+            self._report(jobs)
             if is_last:
                 return
 
@@ -123,12 +126,18 @@ class Writer:
                 self._database.row("RELEASE job")
             job.error = error
 
-    def _tell(self, jobs: Sequence[_Job]) -> None:
-        self.waiting -= len(jobs)
-        for job in jobs:
-            if job.waiting.done():
+    def _report(self, jobs: Sequence[_Job]) -> None:
+        """Have the event loop tell those who wait."""
+        awaited = [(job, job.waiting) for job in jobs if job.waiting is not None]
+        if awaited and not (loop := awaited[0][1].get_loop()).is_closed():
+            loop.call_soon_threadsafe(self._tell, awaited)
+
+    def _tell(self, awaited: Sequence[tuple[_Job, asyncio.Future[Any]]]) -> None:
+        self.waiting -= len(awaited)
+        for job, waiting in awaited:
+            if waiting.done():
                 continue
             if job.error is None:
-                job.waiting.set_result(job.outcome)
+                waiting.set_result(job.outcome)
             else:
-                job.waiting.set_exception(job.error)
+                waiting.set_exception(job.error)

@@ -109,7 +109,7 @@ class Rpc:
     async def _create(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:
         reset = params.get("reset")
         request = None if reset is None else tool_reset(reset)
-        made = connection or await self._service.connect(is_kept=True)
+        made = connection or await self._service.rpc_sessions.open()
         try:
             with self._sessions.using(made):
                 session_id = self._sessions.session_id(made)
@@ -118,28 +118,28 @@ class Rpc:
                 started = await self._service.reset(request, made, env)
         except BaseException:
             if connection is None:
-                self._service.disconnect(made)
+                await self._service.rpc_sessions.close(made)
             raise
         return {"session_id": session_id, **json.loads(started)}
 
     async def _close(self, params: Params, _env: str | None, connection: Connection | None) -> dict[str, Any]:
         session_id = _text(params, "session_id")
-        named = self._sessions.by_session_id(session_id)
+        named = await self._service.rpc_sessions.find(session_id)
         if named is connection or not named.is_kept:
             raise BadRequestError("session_id: this session is a socket's; close the socket")
-        self._service.disconnect(named)
+        await self._service.rpc_sessions.close(named)
         return {"session_id": session_id, "closed": True}
 
     async def _list(self, params: Params, env: str | None, connection: Connection | None) -> dict[str, Any]:
         asked = params.get("env_id")
         if asked is not None and not isinstance(asked, str):
             raise BadRequestError("env_id: a string is wanted")
-        session = self._session(params, connection)
+        session = await self._session(params, connection)
         record = None if session is None else session.record
         return {"tools": listed(callable_tools(record.env_id if record else env or asked), "inputSchema")}
 
     async def _call(self, params: Params, _env: str | None, connection: Connection | None) -> dict[str, Any]:
-        session = self._session(params, connection)
+        session = await self._session(params, connection)
         if session is None:
             raise BadRequestError("session_id: tools are called in a session; create one by openenv/session/create")
         action = call_action(params.get("name"), params.get("arguments"))
@@ -181,11 +181,11 @@ class Rpc:
     async def _ping(self, _params: Params, _env: str | None, _connection: Connection | None) -> dict[str, Any]:
         return {}
 
-    def _session(self, params: Params, connection: Connection | None) -> Connection | None:
+    async def _session(self, params: Params, connection: Connection | None) -> Connection | None:
         """Return the session that a request names, else the socket that it came on."""
         if params.get("session_id") is None:
             return connection
-        return self._sessions.by_session_id(_text(params, "session_id"))
+        return await self._service.rpc_sessions.find(_text(params, "session_id"))
 
 
 def tool_reset(data: Any) -> ResetRequest:

@@ -39,6 +39,11 @@ def is_shared() -> bool:
     return VARIABLE in os.environ
 
 
+def shared_folder() -> Path | None:
+    """Return the folder that the processes share; None where this one shares nothing."""
+    return Path(os.environ[VARIABLE]) if is_shared() else None
+
+
 def shared_registry(own: Collector) -> CollectorRegistry:
     """Return the figures of all workers, and what ``own`` collects, which is the same in each of them."""
     folder = Path(os.environ[VARIABLE])
@@ -53,10 +58,11 @@ def shared_registry(own: Collector) -> CollectorRegistry:
 def _dead(folder: Path) -> list[int]:
     """Return the workers that have gone and whose gauges still stand there; their counts are kept."""
     found = {int(match["pid"]) for path in folder.iterdir() if (match := _LIVE_FILE.fullmatch(path.name))}
-    return sorted(pid for pid in found if not _is_alive(pid))
+    return sorted(pid for pid in found if not is_alive(pid))
 
 
-def _is_alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
+    """Tell whether there is a process of this number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

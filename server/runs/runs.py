@@ -1,8 +1,8 @@
 """Runs at work: the episode that a reset gets, and what counts for which curriculum.
 
 Everything that outlives an episode stands in the store, and every answer's changes are one transaction. Only groups
-whose first episode is still being built are kept beside it: they are nowhere if that fails. Everything here runs on the
-event loop and never waits.
+whose first episode is still being built are kept beside it: they are nowhere if that fails. Resets ask on the event
+loop; with a journal its thread makes the changes, over a connection and an object of its own.
 """
 
 from __future__ import annotations
@@ -143,6 +143,11 @@ class Runs:
             f"run {name[:64]!r} was played on something else: {differs}; POST /curriculum/{name[:64]}/fork makes a new "
             "run with its frontiers on what this server serves"
         )
+
+    def is_open(self, name: str) -> bool:
+        """Tell whether :meth:`opened` would find a run and change nothing."""
+        run = self.rows.find(name)
+        return run is not None and (run.pins == self._pins_text or difference(read_pins(run.pins), self.pins) is None)
 
     def added(self, name: str, settings: RunSettings, pins: str = "", forked_from: str | None = None) -> RunRow:
         """Add a run, by default with this server's pins; raises ``RunsFullError``."""

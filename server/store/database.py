@@ -303,8 +303,7 @@ def _prepare(connection: sqlite3.Connection, path: Path | None, *, is_first: boo
     connection.execute("BEGIN IMMEDIATE")
     if is_new:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-    upgrades = TABLES if is_new else [each for since in range(version, VERSION) for each in UPGRADES[since]]
-    for statement in upgrades:
+    for statement in TABLES if is_new else UPGRADES.get(version, ()):
         connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {VERSION}")
     connection.execute("COMMIT")

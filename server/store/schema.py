@@ -8,7 +8,7 @@ from __future__ import annotations
 
 APPLICATION_ID = 0x45_52_4C_56
 """Marks an SQLite file as ours: the letters ERLV."""
-VERSION = 2
+VERSION = 3
 
 _CURRICULA = (
     """
@@ -124,6 +124,21 @@ _JOURNAL = (
     """,
 )
 
-TABLES = (*_CURRICULA, *_JOURNAL)
-UPGRADES = {1: _JOURNAL}
-"""What makes a file of an older version one of the next."""
+_SESSIONS = (
+    # Those that JSON-RPC requests name: any worker answers them.
+    """
+    CREATE TABLE sessions (
+        id TEXT PRIMARY KEY,
+        account TEXT,
+        client TEXT,
+        heard_at REAL,
+        episode INTEGER REFERENCES played ON DELETE SET NULL,
+        used_at REAL NOT NULL
+    ) STRICT, WITHOUT ROWID
+    """,
+    "CREATE INDEX session_episodes ON sessions (episode)",
+)
+
+TABLES = (*_CURRICULA, *_JOURNAL, *_SESSIONS)
+UPGRADES = {1: (*_JOURNAL, *_SESSIONS), 2: _SESSIONS}
+"""What a file of an older version lacks."""

@@ -164,7 +164,7 @@ class Routes:
 
     async def delete(self, request: Request) -> Response:
         """Forget an episode and free its place."""
-        self._service.delete(await self._service.record(request.path_params["episode_id"]))
+        await self._service.delete(await self._service.record(request.path_params["episode_id"]))
         return Response(status_code=204)
 
     async def finish(self, request: Request) -> Response:
@@ -180,7 +180,7 @@ class Routes:
 
     async def delete_run(self, request: Request) -> Response:
         """Forget the live episodes of a run and free their places."""
-        return _json(json.dumps({"deleted": delete_episodes(self._service, _run_id(request))}))
+        return _json(json.dumps({"deleted": await delete_episodes(self._service, _run_id(request))}))
 
     async def trace(self, request: Request) -> Response:
         """Return an ended episode, ready to be replayed."""

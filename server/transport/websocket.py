@@ -57,7 +57,7 @@ async def serve_socket(websocket: WebSocket, service: Service, env: str | None) 
     try:
         fixed = None if env is None else environment(env).about.id
         session_id = websocket.query_params.get("session_id")
-        connection = service.sessions.by_session_id(session_id) if session_id else await service.connect()
+        connection = await service.rpc_sessions.find(session_id) if session_id else await service.connect()
     except Exception as error:
         code = _TRY_AGAIN_LATER if isinstance(error, CapacityError | AccountFullError) else _POLICY
         await _refuse(websocket, translate(error).frame(), code)
@@ -127,6 +127,7 @@ class _Conversation:
                     # The token may have been revoked since the last frame.
                     require(Scope.PLAY)
                     frame = self._read(message)
+                    self._connection = await self._service.rpc_sessions.refreshed(self._connection)
                     notes.kind = self._kind(frame)
                     request_id = _echoed_id(frame)
                     answer = await self._answer(frame)
@@ -225,7 +226,8 @@ class _Conversation:
 
     async def _of_runs(self, frame: dict[str, Any]) -> str:
         kind = frame["type"]
-        return f'{{"type":"{kind}","data":{self._runs[kind](_data(frame) if "data" in frame else {})}}}'
+        answer = await self._runs[kind](_data(frame) if "data" in frame else {})
+        return f'{{"type":"{kind}","data":{answer}}}'
 
     def _held(self) -> Record:
         record = self._connection.record

@@ -90,7 +90,7 @@ class Games:
         except UnknownEpisodeError:
             return
         if not record.episode.done:
-            self.service.delete(record)
+            await self.service.delete(record)
 
     async def reveal(self, record: Record) -> Revealed | None:
         """Return what is told of an ended episode of the page; None before the end."""

@@ -79,7 +79,8 @@ class Supervisor:
         self._target = target
         self._workers = workers
         self._grace_s = grace_s
-        self._seats: list[Seat] = []
+        self.seats: list[Seat] = []
+        """The workers' places."""
         self._signals: list[int] = []
         self._has_served = False
 
@@ -92,16 +93,16 @@ class Supervisor:
         told = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
         before = [signal.signal(each, self._note) for each in told]
         try:
-            self._seats = [self._started() for _ in range(self._workers)]
+            self.seats = [self._started() for _ in range(self._workers)]
             while not self._is_told_to_stop():
-                self._look()
+                self.look()
                 if signal.SIGHUP in self._signals:
                     self._signals.remove(signal.SIGHUP)
                     self._replace_all()
         finally:
-            for seat in self._seats:
+            for seat in self.seats:
                 seat.process.terminate()
-            self._join(self._seats)
+            self._join(self.seats)
             for number, handler in zip(told, before, strict=True):
                 signal.signal(number, handler)
 
@@ -111,12 +112,18 @@ class Supervisor:
     def _is_told_to_stop(self) -> bool:
         return signal.SIGTERM in self._signals or signal.SIGINT in self._signals
 
-    def _look(self) -> None:
-        """Wait for something to happen, and start workers in the place of dead and of silent ones."""
-        wait([seat.process.sentinel for seat in self._seats], _LOOK_EVERY_S)
-        for place, seat in enumerate(self._seats):
+    def look(self) -> None:
+        """Wait for something to happen, and start workers in the place of dead and of silent ones.
+
+        Raises:
+            WorkerFailedError: one has died before any worker served.
+        """
+        wait([seat.process.sentinel for seat in self.seats], _LOOK_EVERY_S)
+        # All are heard before any is judged: where one serves, the death of another that still starts ends nothing.
+        for seat in self.seats:
             seat.listen()
             self._has_served = self._has_served or seat.spoke_at is not None
+        for place, seat in enumerate(self.seats):
             if seat.process.is_alive() and not seat.is_silent:
                 continue
             seat.process.kill()
@@ -126,7 +133,7 @@ class Supervisor:
                     raise WorkerFailedError("a worker could not start; its own lines above say why")
                 time.sleep(_AGAIN_AFTER_S)
             _logger.warning(Event("worker_died", pid=seat.process.pid, exit=seat.process.exitcode))
-            self._seats[place] = self._started()
+            self.seats[place] = self._started()
 
     def _started(self) -> Seat:
         context = multiprocessing.get_context("spawn")
@@ -138,7 +145,7 @@ class Supervisor:
 
     def _replace_all(self) -> None:
         """Replace each worker by a new one, which serves before the old one is told to stop."""
-        for place, old in enumerate(tuple(self._seats)):
+        for place, old in enumerate(tuple(self.seats)):
             new = self._started()
             while self._is_awaited(new):
                 wait([new.heard, new.process.sentinel], _LOOK_EVERY_S)
@@ -148,7 +155,7 @@ class Supervisor:
                 new.process.join()
                 _logger.error(Event("worker_not_replaced", pid=old.process.pid))
                 return
-            self._seats[place] = new
+            self.seats[place] = new
             old.process.terminate()
             self._join([old])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import socket
@@ -33,7 +34,10 @@ def test_importing_builds_nothing_and_the_first_use_of_app_builds_one(
         built: Any = module.app
         assert isinstance(built, FastAPI)
         assert built is module.app
+        # uvicorn's own lines would hold the ids of episodes.
+        assert logging.getLogger("uvicorn.access").disabled
     finally:
+        logging.getLogger("uvicorn.access").disabled = False
         vars(module).pop("app", None)
     with pytest.raises(AttributeError):
         _ = module.no_such_name

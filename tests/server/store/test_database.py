@@ -182,23 +182,25 @@ def test_the_log_is_moved_into_the_file(database: Database, path: Path) -> None:
     assert len(names(database)) == 1000
 
 
-def of_version_1(path: Path) -> None:
-    """Leave a file as the first version made it, with a run in it."""
+def of_version(version: int, path: Path) -> None:
+    """Leave a file as an earlier version made it, with a run in it."""
     path.parent.mkdir(parents=True)
     with sqlite3.connect(path) as file:
-        for statement in TABLES[: len(TABLES) - len(UPGRADES[1])]:
+        for statement in TABLES[: len(TABLES) - len(UPGRADES[version])]:
             file.execute(statement)
         file.execute("INSERT INTO runs (name, settings, pins, key) VALUES ('old', '', '', x'')")
         file.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        file.execute("PRAGMA user_version = 1")
+        file.execute(f"PRAGMA user_version = {version}")
     file.close()
 
 
-def test_a_file_of_an_older_version_gets_what_it_lacks_and_keeps_what_it_has(path: Path) -> None:
-    of_version_1(path)
+@pytest.mark.parametrize("version", sorted(UPGRADES))
+def test_a_file_of_an_older_version_gets_what_it_lacks_and_keeps_what_it_has(path: Path, version: int) -> None:
+    of_version(version, path)
     database = Database(path)
     assert names(database) == ["old"]
     assert database.row("SELECT count(*) FROM played") == (0,)
+    assert database.row("SELECT count(*) FROM sessions") == (0,)
     assert database.row("PRAGMA user_version") == (VERSION,)
     database.close()
 
