@@ -35,7 +35,7 @@ from ecom_rlve.envs.language.phrases import (
     ranges,
 )
 from ecom_rlve.envs.language.spelling import american
-from ecom_rlve.streams import Draws
+from ecom_rlve.streams import Draws, spread
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
@@ -53,30 +53,47 @@ PROTECTED_PLACES = ("title", "date", "money", "number")
 class Speaker:
     """The persona, the random draws and the protected passages of one reply."""
 
-    __slots__ = ("bank", "draws", "frames", "is_american", "persona", "protected")
+    __slots__ = ("bank", "draws", "frames", "is_american", "persona", "protected", "seed")
 
     def __init__(
-        self, persona: Persona, rng: Generator, bank: Bank = DEFAULT_BANK, *, is_american: bool = False
+        self,
+        persona: Persona,
+        rng: Generator,
+        bank: Bank = DEFAULT_BANK,
+        *,
+        is_american: bool = False,
+        seed: int | None = None,
     ) -> None:
         self.persona = persona
         self.draws = Draws(rng)
         self.bank = bank
         self.is_american = is_american
+        self.seed = seed
+        """The episode's seed, by which frames are picked that are said once; None: they are drawn like all others."""
         self.protected: list[str] = []
         self.frames: list[str] = []
         """Texts of the frames that were said."""
 
-    def say(self, table: str | Frames, facts: Sequence[Fact] = (), *, of: Mention | None = None, **places: str) -> str:
+    def say(
+        self,
+        table: str | Frames,
+        facts: Sequence[Fact] = (),
+        *,
+        of: Mention | None = None,
+        is_once: bool = False,
+        **places: str,
+    ) -> str:
         """Return one of the frames with its places filled; its place for facts decides in which form they are.
 
         ``of`` is the item that the facts are about, and that ``{item}`` names where ``places`` do not. Names of frames
-        are those of the common bank.
+        are those of the common bank. ``is_once``: a conversation has one such sentence, so that the seed can pick it:
+        customers of neighbouring seeds then use different frames.
         """
         found = self.bank.act(table) if isinstance(table, str) else self.bank.frames(table)
         frames = found.of(self.persona)
         if not all(map(_has_label, facts)):
             frames = frames.without_tags or frames
-        chosen = self.draws.pick(frames.frames)
+        chosen = self._once(found.name, frames) if is_once else self.draws.pick(frames.frames)
         self.frames.append(chosen.text)
         self.protected += _negations(chosen.text)
         for place, make in _FACT_PLACES.items():
@@ -88,6 +105,11 @@ class Speaker:
             # No phrase can follow a pronoun: "it in black".
             places["item"] = definite(of, may_be_pronoun="facts" not in chosen.places)
         return self.filled(chosen, places, is_many=_is_many(of), is_sentence=not found.is_phrase)
+
+    def _once(self, name: str, frames: Pool) -> Frame:
+        if self.seed is None:
+            return self.draws.pick(frames.frames)
+        return frames.frames[int(spread(self.seed, name) * len(frames.frames))]
 
     def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
         """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
