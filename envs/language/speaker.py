@@ -45,6 +45,9 @@ _BARE_SHARE = 0.5
 """Share of statements without a frame around them: people answer "In black." as often as in a whole sentence."""
 _EXCITED_SHARE = 0.4
 """Share of a chatty customer's bare statements that end in "!": more would shout."""
+_WORDS_OF_A_SHORT_NAME = 2
+_ONE_ARTICLE_SHARE = 0.6
+"""Share of lists of short names with a single article: "the colour and size"."""
 _ITEM_FACTS = "{item} {facts}"
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's frames whose text noise must not change."""
@@ -208,8 +211,12 @@ class Speaker:
         return self._phrased(fact, found, of)
 
     def things(self, attributes: Sequence[str], last: str = " and ") -> str:
-        """Return "the colour and the size", each by one of its names."""
-        return joined([f"the {self._called(name)}" for name in attributes], last=last)
+        """Return "the colour and the size", each by one of its names, or "the colour and size" where all are short."""
+        names = [self._called(name) for name in attributes]
+        is_short = max((name.count(" ") for name in names), default=0) < _WORDS_OF_A_SHORT_NAME
+        if is_short and self.draws.uniform() < _ONE_ARTICLE_SHARE:
+            return f"the {joined(names, last=last)}"
+        return joined([f"the {name}" for name in names], last=last)
 
     def _called(self, name: str) -> str:
         """Return what this customer calls an attribute; without names in the bank its own is used."""
