@@ -48,6 +48,9 @@ _EXCITED_SHARE = 0.4
 _WORDS_OF_A_SHORT_NAME = 2
 _ONE_ARTICLE_SHARE = 0.6
 """Share of lists of short names with a single article: "the colour and size"."""
+_OPENING_BASE = 3
+_BASES = {"greeting": 5, "closing": 7, "journey_lead": 11, "close": 13}
+"""Bases in which seeds pick frames, by table: with the same one, a greeting would always stand before the same opening."""
 _ITEM_FACTS = "{item} {facts}"
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's frames whose text noise must not change."""
@@ -112,7 +115,7 @@ class Speaker:
     def _once(self, name: str, frames: Pool) -> Frame:
         if self.seed is None:
             return self.draws.pick(frames.frames)
-        return frames.frames[int(spread(self.seed, name) * len(frames.frames))]
+        return frames.frames[int(spread(self.seed, _BASES.get(name, _OPENING_BASE), name) * len(frames.frames))]
 
     def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
         """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
