@@ -1,4 +1,4 @@
-"""Numbers of neighbouring seeds lie apart, evenly, however the seeds are dealt out; those of two bases do not go together."""
+"""Numbers of neighbouring seeds lie apart, however the seeds are dealt out; those of two bases do not go together."""
 
 from __future__ import annotations
 
@@ -27,6 +27,6 @@ def test_a_number_depends_on_seed_and_purpose_alone() -> None:
 
 
 def test_numbers_of_two_bases_do_not_go_together() -> None:
-    """1,000 seeds should meet all of 81 pairs of ninths, each about 12 times: else a greeting would tell the opening."""
+    """1,000 seeds meet all of 81 pairs of ninths, each about 12 times: else a greeting would tell the opening."""
     pairs = [(int(9 * spread(seed, 5, "greeting")), int(9 * spread(seed, 3, "opening"))) for seed in range(1000)]
     assert len(set(pairs)) == 81

@@ -37,7 +37,8 @@ def opened(speaker: Speaker, act: Act) -> str:
 def introduced(speaker: Speaker, act: Act, *, is_first: bool = False) -> str:
     """Return the first message of an intent without greetings; ``is_first``: of the whole conversation.
 
-    Raises ``ValueError`` if it is about nothing."""
+    Raises ``ValueError`` if it is about nothing.
+    """
     if act.frames is None or "goods" in act.frames.places:
         sentences = _goods(speaker, act, is_first=is_first)
     elif "thing" in act.frames.places:

@@ -50,7 +50,8 @@ _ONE_ARTICLE_SHARE = 0.6
 """Share of lists of short names with a single article: "the colour and size"."""
 _OPENING_BASE = 3
 _BASES = {"greeting": 5, "closing": 7, "journey_lead": 11, "close": 13}
-"""Bases in which seeds pick frames, by table: with the same one, a greeting would always stand before the same opening."""
+"""Bases in which seeds pick frames, by table: with a common one, a greeting would always stand before the same opening.
+"""
 _ITEM_FACTS = "{item} {facts}"
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's frames whose text noise must not change."""
