@@ -65,8 +65,8 @@ def spread(seed: int, base: int, *purpose: str | int) -> float:
     """Return a number in [0, 1): of any ``base**k`` seeds in a row, each has its own of ``base**k`` equal parts.
 
     So neighbouring seeds differ as much as can be, while each number is equally likely over all seeds. ``base`` is an
-    odd prime: every second, fourth or eighth seed, as they are dealt out to environments, is spread as evenly. Numbers of
-    two bases are independent; those of one go together, whatever the purposes. Source: the radical inverse of Halton
+    odd prime: every second, fourth or eighth seed, as they are dealt out to environments, is spread as evenly. Numbers
+    of two bases are independent; those of one go together, whatever the purposes. Source: the radical inverse of Halton
     1960 with a linear scrambling of each digit by those before it (Matousek 1998, "On the L2-discrepancy for anchored
     boxes").
 
