@@ -55,7 +55,7 @@ def _fixed(speaker: Speaker, act: Act, *, is_first: bool) -> list[str]:
     assert act.frames is not None
     speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
     is_alone = len(act.mentions) == 1
-    sentences = [speaker.say(act.frames, is_once=is_first, **dict(act.places))]
+    sentences = [speaker.say(act.frames, (), of=None, is_once=is_first, **dict(act.places))]
     for mention in act.mentions:
         sentences += further(speaker, mention, is_alone=is_alone, is_one=True)
     return sentences

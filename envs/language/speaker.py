@@ -246,7 +246,7 @@ class Speaker:
 
 def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
     """Return one of the phrases of a table with its places filled."""
-    return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, **places)
+    return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, is_once=False, **places)
 
 
 @lru_cache(maxsize=1 << 12)

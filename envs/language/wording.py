@@ -156,7 +156,7 @@ def _stockout_fallback(speaker: Speaker, act: Act) -> str:
 
 def _other_variant(speaker: Speaker, mention: Mention) -> str:
     counted = {"item": speaker.counted(mention)} if mention.quantity else {}
-    return speaker.say("take_variant", mention.features, of=mention, **counted)
+    return speaker.say("take_variant", mention.features, of=mention, is_once=False, **counted)
 
 
 def _skip(speaker: Speaker, act: Act) -> str:
