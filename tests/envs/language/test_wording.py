@@ -443,3 +443,19 @@ def test_the_first_word_of_a_value_is_not_said_twice() -> None:
     texts = texts_of(Act(ActKind.ANSWER, (Mention("shirt", "shirts", (fact("size", "Size 8"),)),)), 400)
     assert len(texts) >= 50
     assert [text for text in texts if "size size" in text.casefold()] == []
+
+
+def test_customers_of_neighbouring_seeds_take_their_leave_in_different_words() -> None:
+    """The draws are the same; the seeds pick the frames, of which there are several times as many."""
+    acts = (Act(ActKind.CLOSE),)
+    frames = {word(acts, PLAIN, stream(1, "close"), seed=seed).frames for seed in range(81)}
+    assert len(frames) >= 70
+
+
+def test_short_names_share_an_article_as_often_as_not() -> None:
+    act = Act(ActKind.NO_PREFERENCE, attributes=("color", "size"))
+    texts = [word((act,), PLAIN, stream(number, "names")).text for number in range(200)]
+    apart = [text for text in texts if re.search(r"[Tt]he \w+ and the \w+", text)]
+    together = [text for text in texts if re.search(r"[Tt]he (?:colour|shade) and (?!the)\w+", text)]
+    assert len(apart) + len(together) == 200
+    assert 50 <= len(apart) <= 110
