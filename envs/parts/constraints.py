@@ -213,6 +213,25 @@ def widened(
     return tuple(stated), np.flatnonzero(all_met(products, stated, among))
 
 
+def can_be_met(
+    products: Columns, constraint: Constraint, among: NDArray[np.bool_], enough: int, alternatives: int
+) -> bool:
+    """Tell whether ``enough`` of the products in ``among`` could meet a constraint, however far it is widened.
+
+    That takes so many known values, and of words, so many products with one of the ``alternatives`` that are named. In
+    a shop where hardly two products are of one brand, no wish for a brand leaves a choice.
+    """
+    column = products.column(constraint.attribute)
+    values = column.values[np.flatnonzero(among)]
+    if column.vocabulary is None:
+        return int(np.count_nonzero(~np.isnan(values.astype(np.float64)))) >= enough
+    codes, counts = np.unique(values[values >= 0], return_counts=True)
+    named = [code for word in words(constraint) if (code := column.encode(word)) is not None]
+    is_named = np.isin(codes, named)
+    others = np.sort(counts[~is_named])[::-1][: max(0, alternatives - len(named))]
+    return int(counts[is_named].sum() + others.sum()) >= enough
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Side:
     """One attribute of the products, prepared for repeated comparison with a constraint on it."""
