@@ -14,10 +14,10 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import get_args
 
 from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.splits import SPLITS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY, Split
@@ -32,7 +32,6 @@ _TRIES = 24
 _LEAST_TO_COME_OFF = 6
 """So many of the tries must come off, in every split. Where a quarter do, fifty in a row fail in less than one of a
 million seeds, and thirty-five, after which PD allows a third value, in one of twenty thousand."""
-_SPLITS: tuple[Split, ...] = get_args(Split)
 
 _LARGE_KIND = 80
 """Of so many products of a kind, the cheapest, the best rated or the fastest few are right in at most 0.1 of the
@@ -64,9 +63,9 @@ def _is_served(shop: Shop, axes: Axes, targets: RowSet, most_of_a_kind: Fraction
     rows = [targets.row(rank) for rank in range(len(targets))]
     splits = Counter(map(shop.split, rows))
     return (
-        all(splits[split] >= LEAST_TARGETS for split in _SPLITS)
+        all(splits[split] >= LEAST_TARGETS for split in SPLITS)
         and _is_varied(shop, rows, most_of_a_kind)
-        and all(_comes_off(shop, axes, split, trial) for split in _SPLITS)
+        and all(_comes_off(shop, axes, split, trial) for split in SPLITS)
     )
 
 

@@ -13,6 +13,7 @@ from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.description import describe, facts_of
+from ecom_rlve.envs.splits import SPLITS
 from ecom_rlve.envs.tasks.cart.targets import eligible_row
 from ecom_rlve.envs.tasks.cart.visit_history import draw_history
 from ecom_rlve.envs.world.shop import Shop
@@ -22,6 +23,8 @@ from ecom_rlve.models import MAX_DIFFICULTY, Split
 from ecom_rlve.streams import in_random_order, stream
 
 _TRIAL_DRAWS = 40
+_TRIED_IN_ALL_SPLITS = 5000
+"""Products of a shop from which on a tenth of them are enough."""
 _LEAST_OF_A_KIND = 6
 """Products that a category must have to be a kind of item."""
 REDRAWS = 50
@@ -66,12 +69,16 @@ def items_at(d: int) -> int:
 
 
 def most_items(shop: Shop) -> int:
-    """Return how many products of different kinds can be wanted together: the most that all of 40 trial draws find."""
+    """Return how many products of different kinds can be wanted together: the most that all of 40 trial draws find.
+
+    In a large shop only the products of one split are tried: the others have enough of every kind as well.
+    """
     most, kinds = 0, len(shop.kinds(_LEAST_OF_A_KIND))
     while most < min(items_at(MAX_DIFFICULTY), kinds):
         try:
             for trial in range(_TRIAL_DRAWS):
-                draw_products(shop, most + 1, stream(trial, "trial of items", most), "train")
+                for split in SPLITS if shop.catalog.size < _TRIED_IN_ALL_SPLITS else SPLITS[:1]:
+                    draw_products(shop, most + 1, stream(trial, "trial of items", most), split)
         except GenerationError:
             break
         most += 1
