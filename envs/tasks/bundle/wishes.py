@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.constraints import Constraint, Op, all_met
-from ecom_rlve.envs.parts.constraints import widened
+from ecom_rlve.envs.parts.constraints import LEAST_RATING, widened
 from ecom_rlve.envs.world.shop import Shop
 
 _BOUNDS = {"at_most": Op.AT_MOST, "at_least": Op.AT_LEAST}
@@ -85,7 +85,7 @@ def conditions(shop: Shop, row: int) -> tuple[Constraint, ...]:
             found.append(Constraint(name, Op.EQ, value))
         elif value is not None and attribute.better is not None and is_sayable(value):
             found.append(Constraint(name, _BOUNDS[attribute.better], value))
-    if "rating" in card and is_sayable(card["rating"]):
+    if card.get("rating", 0) >= LEAST_RATING and is_sayable(card["rating"]):
         found.append(Constraint("rating", Op.AT_LEAST, card["rating"]))
     return (*found, Constraint("ship_days", Op.AT_MOST, card["ship_days"]))
 

@@ -23,6 +23,9 @@ from ecom_rlve.models import MAX_DIFFICULTY, Split
 from ecom_rlve.streams import in_random_order, stream
 
 _TRIAL_DRAWS = 40
+_LEAST_DIFFERENT = 5
+"""Products that the trial draws of a split must find. In a shop where words single out one alone, every customer would
+want that."""
 _TRIED_IN_ALL_SPLITS = 5000
 """Products of a shop from which on a tenth of them are enough."""
 _LEAST_OF_A_KIND = 6
@@ -73,16 +76,24 @@ def most_items(shop: Shop) -> int:
 
     In a large shop only the products of one split are tried: the others have enough of every kind as well.
     """
-    most, kinds = 0, len(shop.kinds(_LEAST_OF_A_KIND))
-    while most < min(items_at(MAX_DIFFICULTY), kinds):
-        try:
-            for trial in range(_TRIAL_DRAWS):
-                for split in SPLITS if shop.catalog.size < _TRIED_IN_ALL_SPLITS else SPLITS[:1]:
-                    draw_products(shop, most + 1, stream(trial, "trial of items", most), split)
-        except GenerationError:
-            break
+    wanted = min(items_at(MAX_DIFFICULTY), len(shop.kinds(_LEAST_OF_A_KIND)))
+    splits = SPLITS if shop.catalog.size < _TRIED_IN_ALL_SPLITS else SPLITS[:1]
+    most = 0
+    while most < wanted and all(_are_found(shop, most + 1, split) for split in splits):
         most += 1
     return most
+
+
+def _are_found(shop: Shop, count: int, split: Split) -> bool:
+    """Tell whether all trial draws find so many products, and not always the same ones."""
+    found: set[int] = set()
+    for trial in range(_TRIAL_DRAWS):
+        try:
+            drawn, _ = draw_products(shop, count, stream(trial, "trial of items", count - 1), split)
+        except GenerationError:
+            return False
+        found.update(row for row, _ in drawn)
+    return len(found) >= _LEAST_DIFFERENT
 
 
 def closeness(d: int) -> float:
