@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 
 import pytest
@@ -193,7 +194,7 @@ def _days_to_end(store: World, order: Order, row: int) -> int | None:
 
 @pytest.mark.parametrize("split", SPLITS)
 def test_a_split_without_enough_kinds_is_a_typed_error(split: Split) -> None:
-    tiny = Shop.open("synthetic:9:0")
+    tiny = Shop.open(str(Path(__file__).parents[2] / "catalog/made_up/shopify_jewelry.csv"), currency="USD")
     assert not has_histories(tiny)
     with pytest.raises(GenerationError, match=f"split '{split}'"):
         _ = world(tiny, 0, split=split).orders
