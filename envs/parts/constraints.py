@@ -30,6 +30,8 @@ MOST_ALTERNATIVES = 2
 """Most values of an equality, where nothing else is asked for: "A or B"."""
 _PRICE_STEP, _CHEAP = 100, 1000
 """Prices are stated in whole dollars, those below ten dollars in halves; in cents."""
+LEAST_RATING = 3.0
+"""Nobody asks for "one star or more"; so a lower rating is never wished for, as if it were unknown."""
 _DIGITS_SAID = 2
 """Significant digits of a rounded number."""
 _LEAST_STEP = {"rating": Decimal("0.1"), "ship_days": Decimal(1)}
@@ -77,7 +79,9 @@ def usable_names(catalog: Catalog, row: int, rng: Generator) -> Iterator[str]:
     variant = catalog.category_of(row).variant_attribute
     for at in rng.permutation(len(CONSTRAINABLE)).tolist():
         name = CONSTRAINABLE[at]
-        if name != variant and catalog.value(row, name) is not None and tells_apart(catalog, name):
+        value = catalog.value(row, name)
+        is_low = name == "rating" and isinstance(value, int | float) and value < LEAST_RATING
+        if name != variant and value is not None and not is_low and tells_apart(catalog, name):
             yield name
 
 
@@ -112,10 +116,14 @@ def known_count(shop: Shop, names: Sequence[str], rows: slice) -> NDArray[np.int
     counts = np.zeros(len(codes), dtype=np.int8)
     for name in names:
         values = catalog.column(name).values[rows]
-        is_known = ~np.isnan(values) if values.dtype.kind == "f" else values >= 0
+        is_known = values >= LEAST_RATING if name == "rating" else _are_known(values)
         is_variant = shop.variant_attributes == name
         counts += is_known & ~is_variant[codes] if is_variant.any() else is_known
     return counts
+
+
+def _are_known(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(~np.isnan(values) if values.dtype.kind == "f" else values >= 0)
 
 
 def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int64]:
@@ -216,6 +224,30 @@ def widened(
     return tuple(stated), all_satisfied(products, vague, places[is_met])
 
 
+def can_be_met(
+    products: Columns, constraint: Constraint, among: NDArray[np.bool_], enough: int, alternatives: int
+) -> bool:
+    """Tell whether ``enough`` of the products in ``among`` could meet a constraint, however far it is widened.
+
+    That takes so many known values, and of words, so many products with one of the ``alternatives`` that are named. In
+    a shop where hardly two products are of one brand, no wish for a brand leaves a choice.
+    """
+    column = products.column(constraint.attribute)
+    values = column.values[np.flatnonzero(among)]
+    if column.vocabulary is None:
+        return int(np.count_nonzero(wishable(constraint.attribute, values.astype(np.float64)))) >= enough
+    codes, counts = np.unique(values[values >= 0], return_counts=True)
+    named = [code for word in words(constraint) if (code := column.encode(word)) is not None]
+    is_named = np.isin(codes, named)
+    others = np.sort(counts[~is_named])[::-1][: max(0, alternatives - len(named))]
+    return int(counts[is_named].sum() + others.sum()) >= enough
+
+
+def wishable(name: str, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Tell which numbers a bound may move to."""
+    return numbers >= LEAST_RATING if name == "rating" else ~np.isnan(numbers)
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class _Side:
     """One attribute of the products, prepared for repeated comparison with a constraint on it."""
@@ -236,7 +268,7 @@ class _Side:
         if column.vocabulary is not None:
             return cls(column, values, np.where(values < 0, np.inf, 1.0), 1.0, alternatives)
         numbers = values.astype(np.float64)
-        is_known = ~np.isnan(numbers)
+        is_known = wishable(constraint.attribute, numbers)
         known = numbers[is_known]
         spread = float(known.max() - known.min()) if len(known) else 0.0
         worst = -np.inf if constraint.op is Op.AT_LEAST else np.inf

@@ -16,11 +16,14 @@ from datetime import date, timedelta
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+import numpy as np
 from numpy.random import Generator
 
+from ecom_rlve.catalog.columns.table import Catalog
 from ecom_rlve.catalog.shop_words.currencies import coin
 from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
+from ecom_rlve.envs.splits import SPLITS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Split
 from ecom_rlve.streams import Streams, in_random_order
@@ -57,6 +60,8 @@ _REDUCED = 0.65
 _FINAL = 0.87
 """Of a draw in [0, 1): below ``_REDUCED`` a line has the regular price, from ``_FINAL`` on it is final sale, between
 them it is on sale."""
+_MANY_PRODUCTS = 5000
+"""A shop with so many products has enough in every split if it has them at all."""
 _MANY = 0.35
 
 SaleClass = Literal["regular", "sale", "final_sale"]
@@ -125,6 +130,22 @@ class Store:
     today: date
     window_days: Callable[[str], int]
     """Returns the return window, in days after delivery, for a department's regularly priced products."""
+
+
+def has_histories(shop: Shop) -> bool:
+    """Tell whether a shop has kinds enough for the order histories of every split."""
+    return shop.derive(_has_histories)
+
+
+def _has_histories(shop: Shop) -> bool:
+    if shop.catalog.size >= _MANY_PRODUCTS:
+        return len(shop.kinds(1)) >= MIN_KINDS
+    kinds: dict[Split, set[int]] = {split: set() for split in SPLITS}
+    codes = shop.catalog.category_codes
+    for row in np.flatnonzero(shop.are_kinds[codes]).tolist():
+        if _is_priced(shop.catalog, row):
+            kinds[shop.split(row)].add(int(codes[row]))
+    return all(len(each) >= MIN_KINDS for each in kinds.values())
 
 
 def delivered_count(count: int) -> int:
@@ -213,17 +234,21 @@ def _wares(store: Store, kind: str, rng: Generator) -> list[_Ware]:
     catalog = shop.catalog
     rows = catalog.rows_of_category(kind)
     window = store.window_days(catalog.categories[catalog.category_index[kind]].department)
-    least, prices, ship_days = coin(catalog.currency), catalog.column("price"), catalog.column("ship_days").values
+    prices, ship_days = catalog.column("price").values, catalog.column("ship_days").values
+    least = coin(catalog.currency)
     found: dict[int, _Ware] = {}
     for at in rng.integers(len(rows), size=min(_TRIES, 8 * len(rows))).tolist():
         row = rows.item(at)
-        price = prices.values.item(row)
-        is_priced = price >= 1 and not (prices.is_floor is not None and prices.is_floor[row])
-        if is_priced and shop.split(row) == split and row not in found:
-            found[row] = _Ware(row, round(price), least, int(ship_days.item(row)), window)
+        if _is_priced(catalog, row) and shop.split(row) == split and row not in found:
+            found[row] = _Ware(row, round(float(prices[row])), least, int(ship_days.item(row)), window)
             if len(found) == _PRODUCTS_PER_KIND:
                 break
     return list(found.values())
+
+
+def _is_priced(catalog: Catalog, row: int) -> bool:
+    price = catalog.column("price")
+    return bool(price.values[row] >= 1) and not (price.is_floor is not None and price.is_floor[row])
 
 
 class _Course(NamedTuple):

@@ -25,7 +25,7 @@ from ecom_rlve.catalog.shop_words.variant_values import variant_values
 from ecom_rlve.catalog.sources import SourceReport, open_catalog
 from ecom_rlve.catalog.store import is_store, open_store
 from ecom_rlve.envs.language.frames import DEFAULT_BANK
-from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.splits import SMALL, dealt, split_of
 from ecom_rlve.envs.world.cards import full_card, plain_card
 from ecom_rlve.models import Split
 
@@ -136,7 +136,16 @@ class Shop:
 
     def _split(self, row: int) -> Split:
         """Return the split in which a product may be a target."""
-        return split_of(self.catalog.titles[row])
+        title = self.catalog.titles[row]
+        return self._dealt[title] if self._dealt else split_of(title)
+
+    @cached_property
+    def _dealt(self) -> Mapping[str, Split]:
+        """The splits of a small shop's products by title; empty for a larger one."""
+        catalog = self.catalog
+        if catalog.size >= SMALL:
+            return {}
+        return dealt((catalog.category_of(row).name, catalog.titles[row]) for row in range(catalog.size))
 
     @cached_property
     def stated_words(self) -> frozenset[str]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ecom_rlve.catalog.constraints import Constraint, all_satisfied, is_satisfied
 from ecom_rlve.envs.errors import GenerationError
-from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.bundle.projects import Project, is_offered, mixed_project, offered, projects
 from ecom_rlve.envs.tasks.bundle.wishes import draw_wishes
 from ecom_rlve.envs.world.shop import Shop
@@ -87,7 +86,7 @@ def _anchor(shop: Shop, kind: str, rng: Generator, split: Split) -> int | None:
     """Return a random product of a kind that is on offer and in the split; None if 64 tries find none."""
     rows, places = shop.aisle(kind).rows, offered(shop, kind)
     tried = (int(rows[places[at]]) for at in rng.integers(len(places), size=_TRIES).tolist())
-    return next((row for row in tried if split_of(shop.catalog.titles[row]) == split), None)
+    return next((row for row in tried if shop.split(row) == split), None)
 
 
 def _fitting(

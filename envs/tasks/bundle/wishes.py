@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ecom_rlve.catalog.attributes import ATTRIBUTES
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.constraints import Constraint, Op, all_met
-from ecom_rlve.envs.parts.constraints import sayable
+from ecom_rlve.envs.parts.constraints import LEAST_RATING, sayable, wishable
 from ecom_rlve.envs.world.shop import Shop
 
 _ALL = slice(None)
@@ -87,7 +87,7 @@ def _moved(aisle: Aisle, bound: Constraint, among: NDArray[np.bool_]) -> Constra
     """
     name, limit, is_most = bound.attribute, bound.value, bound.op is Op.AT_MOST
     numbers = aisle.column(name).values[_ALL][among]
-    for met, number in enumerate(sorted(numbers[~np.isnan(numbers)].tolist(), reverse=not is_most)):
+    for met, number in enumerate(sorted(numbers[wishable(name, numbers)].tolist(), reverse=not is_most)):
         if number > limit if is_most else number < limit:
             if met >= _LEAST_LEFT:
                 break
@@ -109,7 +109,7 @@ def conditions(shop: Shop, row: int) -> tuple[Constraint, ...]:
             found.append(Constraint(name, Op.EQ, value))
         elif value is not None and attribute.better is not None and is_sayable(value):
             found.append(Constraint(name, _BOUNDS[attribute.better], value))
-    if "rating" in card and is_sayable(card["rating"]):
+    if card.get("rating", 0) >= LEAST_RATING and is_sayable(card["rating"]):
         found.append(Constraint("rating", Op.AT_LEAST, card["rating"]))
     return (*found, Constraint("ship_days", Op.AT_MOST, card["ship_days"]))
 

@@ -74,7 +74,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         answer=Answer,
         axes=("p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "p_switch", "top_k", "b_tool"),
         candidates=lambda axes: candidates(items_at(axes.d)),
-        needs="leaf categories with six products that what is known of them tells apart",
+        needs="leaf categories with six products that what is known of them tells apart, some in each split",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without

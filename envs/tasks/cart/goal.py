@@ -13,6 +13,7 @@ from ecom_rlve.envs.difficulty import logistic
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.language.acts import Fact
 from ecom_rlve.envs.parts.description import describe, facts_of
+from ecom_rlve.envs.splits import SPLITS
 from ecom_rlve.envs.tasks.cart.targets import eligible_row
 from ecom_rlve.envs.tasks.cart.visit_history import draw_history
 from ecom_rlve.envs.world.shop import Shop
@@ -22,6 +23,11 @@ from ecom_rlve.models import MAX_DIFFICULTY, Split
 from ecom_rlve.streams import in_random_order, stream
 
 _TRIAL_DRAWS = 40
+_LEAST_DIFFERENT = 5
+"""Products that the trial draws of a split must find. In a shop where words single out one alone, every customer would
+want that."""
+_TRIED_IN_ALL_SPLITS = 5000
+"""Products of a shop from which on a tenth of them are enough."""
 _LEAST_OF_A_KIND = 6
 """Products that a category must have to be a kind of item."""
 REDRAWS = 50
@@ -66,16 +72,28 @@ def items_at(d: int) -> int:
 
 
 def most_items(shop: Shop) -> int:
-    """Return how many products of different kinds can be wanted together: the most that all of 40 trial draws find."""
-    most, kinds = 0, len(shop.kinds(_LEAST_OF_A_KIND))
-    while most < min(items_at(MAX_DIFFICULTY), kinds):
-        try:
-            for trial in range(_TRIAL_DRAWS):
-                draw_products(shop, most + 1, stream(trial, "trial of items", most), "train")
-        except GenerationError:
-            break
+    """Return how many products of different kinds can be wanted together: the most that all of 40 trial draws find.
+
+    In a large shop only the products of one split are tried: the others have enough of every kind as well.
+    """
+    wanted = min(items_at(MAX_DIFFICULTY), len(shop.kinds(_LEAST_OF_A_KIND)))
+    splits = SPLITS if shop.catalog.size < _TRIED_IN_ALL_SPLITS else SPLITS[:1]
+    most = 0
+    while most < wanted and all(_are_found(shop, most + 1, split) for split in splits):
         most += 1
     return most
+
+
+def _are_found(shop: Shop, count: int, split: Split) -> bool:
+    """Tell whether all trial draws find so many products, and not always the same ones."""
+    found: set[int] = set()
+    for trial in range(_TRIAL_DRAWS):
+        try:
+            drawn, _ = draw_products(shop, count, stream(trial, "trial of items", count - 1), split)
+        except GenerationError:
+            return False
+        found.update(row for row, _ in drawn)
+    return len(found) >= _LEAST_DIFFERENT
 
 
 def closeness(d: int) -> float:

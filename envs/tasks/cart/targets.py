@@ -6,7 +6,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from ecom_rlve.envs.splits import split_of
 from ecom_rlve.envs.tasks.cart.lookalikes import with_lookalike
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import Split
@@ -37,7 +36,7 @@ def _eligible(shop: Shop, rows: NDArray[np.int32], rng: Generator, split: Split 
     stock = shop.catalog.column("stock").values
     for at in rng.integers(len(rows), size=_TRIES).tolist():
         row = int(rows[at])
-        if stock[row] < least_stock or (split is not None and split_of(shop.catalog.titles[row]) != split):
+        if stock[row] < least_stock or (split is not None and shop.split(row) != split):
             continue
         if not shop.names_variant(row):
             return row

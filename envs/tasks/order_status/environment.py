@@ -15,7 +15,7 @@ from ecom_rlve.envs.errand import Errand, Intent
 from ecom_rlve.envs.goal import Review, Verdict
 from ecom_rlve.envs.scenario import Scenario, single
 from ecom_rlve.envs.tasks.order_status.goal import StatusGoal, intent_in
-from ecom_rlve.envs.world.orders import MIN_KINDS
+from ecom_rlve.envs.world.orders import has_histories
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -54,14 +54,14 @@ class StatusEnvironment(Environment, Errand[StatusGoal]):
         answer=StatusAnswer,
         axes=("p_missing", "t_max", "p_noise", "h_orders", "b_tool"),
         candidates=lambda axes: axes.h_orders,
-        needs="four leaf categories",
+        needs="four leaf categories with exact prices in each split",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
-        return MAX_DIFFICULTY if len(shop.kinds(1)) >= MIN_KINDS else -1
+        return MAX_DIFFICULTY if has_histories(shop) else -1
 
     def draw(self, world: World, streams: Streams) -> Scenario:
         return single(intent_in(self, world, streams))

@@ -50,7 +50,10 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
         tool_names=TOOL_NAMES,
         answer=RecommendationAnswer,
         axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "p_switch", "top_k", "b_tool", "k_rec"),
-        needs="200 products of which two properties are known, in leaf categories with eight products or more",
+        needs=(
+            "five products of each split of which two properties are known, in leaf categories with eight products or "
+            "more, no more than half of them in one that has fewer than 80"
+        ),
     )
 
     def brief(self, axes: Axes) -> str:

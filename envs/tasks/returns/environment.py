@@ -24,7 +24,7 @@ from ecom_rlve.envs.tasks.returns.goal import (
 )
 from ecom_rlve.envs.tasks.returns.replacement import most_constraints, share_met
 from ecom_rlve.envs.world.eligibility import EXCHANGE
-from ecom_rlve.envs.world.orders import MEAN_LINES, MIN_KINDS, delivered_count
+from ecom_rlve.envs.world.orders import MEAN_LINES, delivered_count, has_histories
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import World
 from ecom_rlve.models import MAX_DIFFICULTY
@@ -65,14 +65,14 @@ class ReturnEnvironment(Environment, Errand[ReturnGoal]):
         answer=ReturnAnswer,
         axes=("m", "p_missing", "eps_rank", "t_max", "p_noise", "top_k", "h_orders", "b_branch", "b_tool"),
         candidates=lambda axes: MEAN_LINES * delivered_count(axes.h_orders),
-        needs="four leaf categories",
+        needs="four leaf categories with exact prices in each split",
     )
 
     def brief(self, axes: Axes) -> str:  # noqa: ARG002 - every implementation gets it, this one decides without
         return _BRIEF
 
     def max_difficulty(self, shop: Shop) -> int:
-        if len(shop.kinds(1)) < MIN_KINDS:
+        if not has_histories(shop):
             return -1
         # At d = 0 no replacement is wanted, so any catalog serves it.
         most = most_constraints(shop)

@@ -14,7 +14,7 @@ from ecom_rlve.catalog.attributes import ATTRIBUTES, DISCRETE
 from ecom_rlve.catalog.columns.aisle import Aisle
 from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.catalog.constraints import Constraint, all_met, satisfied
-from ecom_rlve.envs.difficulty import Axes, axes_of
+from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.errand import Errand, Intent, Subject
 from ecom_rlve.envs.errors import GenerationError
 from ecom_rlve.envs.goal import Slot
@@ -24,7 +24,6 @@ from ecom_rlve.envs.parts.constraints import (
     known_count,
     natural_constraint,
     stated_price_bound,
-    targets_by_category,
     usable_counts,
     usable_names,
 )
@@ -42,20 +41,22 @@ from ecom_rlve.envs.parts.recommendation import (
     targets_in,
 )
 from ecom_rlve.envs.parts.scores import Gains, min_max
+from ecom_rlve.envs.parts.small_shops import highest_served
 from ecom_rlve.envs.tasks.substitution.opening import opening
 from ecom_rlve.envs.tasks.substitution.own_titles import have_own_title, shows_own_title
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.similarity import gower
 from ecom_rlve.envs.world.world import World
-from ecom_rlve.models import MAX_DIFFICULTY
 from ecom_rlve.streams import Streams
 
 _SOLD_OUT_TOGETHER = 12
 """Products of the category that are sold out from the start, including the one that the customer wanted."""
 _ROOM_PER_PICK = 5
 """Products that a category must have for each recommendation asked for: an attribute has about so many values."""
-_LEAST_TARGETS = 200
-"""Target products that a catalog must have at a difficulty to serve it."""
+_MOST_OF_A_KIND = Fraction(1, 4)
+"""Greatest share of the targets that may be of one kind. In a shop of few products the cheapest of the right kind are
+the right answer in up to 0.46 of the episodes at d = 0, since its originals are much alike. So a bet on one kind is
+right in at most 0.115, within 1.5 times the 1/12 that blind policies may reach (SPEC §11)."""
 _AT_ONCE = 1 << 18
 """Number of products that are counted at once, to save memory."""
 COMPATIBILITY: tuple[str, ...] = tuple(name for name in DISCRETE if name != "model")
@@ -146,10 +147,14 @@ class _Draft:
 
 
 def highest_difficulty(shop: Shop) -> int:
-    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
-    table = targets_by_category(shop, _original_counts(shop))
-    served = (axes.d for axes in levels if table[_are_roomy(shop, axes.k_rec), axes.m].sum() >= _LEAST_TARGETS)
-    return max(served, default=-1)
+    """Return the highest difficulty that the shop can serve, -1 if there is none."""
+    return highest_served(shop, lambda axes: shop.derive(_targets, axes.m, axes.k_rec), _MOST_OF_A_KIND, _comes_off)
+
+
+def _comes_off(world: World, streams: Streams) -> bool:
+    """Tell whether one draw comes off."""
+    draft = _draft(world, streams.stream("original"))
+    return draft is not None and one_stays(world, draft.pool)
 
 
 def _original_counts(shop: Shop) -> NDArray[np.int8]:

@@ -227,10 +227,10 @@ def test_a_catalog_too_small_for_a_split_raises_a_typed_error_or_serves(shop: Sh
                 except GenerationError:
                     outcomes[f"{name}: refused"] += 1
                     continue
-                assert all(split_of(each.catalog.titles[item.row]) == split for item in items(intent))
+                assert all(each.split(item.row) == split for item in items(intent))
                 outcomes[f"{name}: served"] += 1
     print(dict(outcomes))
-    assert outcomes["small: refused"]
+    assert outcomes["small: served"] > 100
     assert outcomes["larger: served"] > 100
 
 

@@ -6,15 +6,16 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
+from pathlib import Path
 from statistics import fmean
 
 import pytest
 
 from ecom_rlve.envs.difficulty import axes_of, overridden
 from ecom_rlve.envs.errors import GenerationError
-from ecom_rlve.envs.splits import split_of
+from ecom_rlve.envs.splits import SPLITS, split_of
 from ecom_rlve.envs.world.eligibility import eligibility
-from ecom_rlve.envs.world.orders import Order, OrderStatus, delivered_count, edge_probability
+from ecom_rlve.envs.world.orders import Order, OrderStatus, delivered_count, edge_probability, has_histories
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.world import Return, World
 from ecom_rlve.models import DomainCode, Split
@@ -191,21 +192,20 @@ def _days_to_end(store: World, order: Order, row: int) -> int | None:
     return (order.delivered + timedelta(days=window) - store.today).days
 
 
-def test_a_split_without_enough_kinds_is_a_typed_error() -> None:
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_split_without_enough_kinds_is_a_typed_error(split: Split) -> None:
+    tiny = Shop.open(str(Path(__file__).parents[2] / "catalog/made_up/shopify_jewelry.csv"), currency="USD")
+    assert not has_histories(tiny)
+    with pytest.raises(GenerationError, match=f"split '{split}'"):
+        _ = world(tiny, 0, split=split).orders
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_a_shop_of_sixty_products_has_histories_in_every_split(split: Split) -> None:
     small = Shop.open("synthetic:60:1")
-    refusals, served = [], 0
-    for seed in range(10):
-        for split in ("train", "eval", "test"):
-            try:
-                orders = world(small, seed, split=split).orders
-            except GenerationError as error:
-                refusals.append(split in str(error))
-            else:
-                served += 1
-                assert all(split_of(small.catalog.titles[line.row]) == split for o in orders for line in o.lines)
-    assert refusals
-    assert all(refusals)
-    assert served
+    assert has_histories(small)
+    orders = [order for seed in range(10) for order in world(small, seed, split=split).orders]
+    assert {small.split(line.row) for order in orders for line in order.lines} == {split}
 
 
 # --- What can be returned ---------------------------------------------------------------------------------------------
