@@ -98,6 +98,11 @@ class Verdict(NamedTuple):
         """Whether a class that asks for no fact is ahead of every topic."""
         return self.scores[self.nothing] > self.top
 
+    @property
+    def likeliest(self) -> str:
+        """The likeliest of all topics and classes, in mind or not."""
+        return max(self.scores, key=self.scores.__getitem__)
+
     def lead(self, topics: Collection[str]) -> int:
         """Return how far ``best`` is ahead of the likeliest of these topics."""
         rivals = [self.scores[name] for name in topics if name in self.scores]
