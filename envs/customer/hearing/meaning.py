@@ -66,6 +66,10 @@ _COMPARED = re.compile(
     r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
 )
 """Words that put topics against each other. What starts with "which price" asks for the topics themselves."""
+_WEIGHED = re.compile(
+    r"\b(?:first|matters?|counts?|care|important|mostly|mainly|heart|decid\w+|priorit\w+|above all)\b"
+)
+"""Words that weigh one topic against all others: "is the price what counts?"."""
 _WORDLESS = frozenset("what how which huh one come so and but ok okay please sorry pardon really".split())
 """Words that ask for nothing where no others stand beside them: "what?", "how come?"; so does "why?" where nobody is to
 give a reason. What they are likeliest to mean would be an arbitrary fact."""
@@ -221,11 +225,12 @@ def choice(whole: Part, item: int | None, topics: Topics) -> Events:
     """
     named = {event.name for event in whole.events if event.name}
     kinds = [kind for kind in topics.choices if topics.holds_unsaid(item, (kind,))]
-    is_compared = bool(kinds) and _COMPARED.search(" ".join(whole.words)) is not None
+    words = " ".join(whole.words) if kinds else ""
+    is_compared, is_weighed = (pattern.search(words) is not None for pattern in (_COMPARED, _WEIGHED))
     for kind in kinds:
         values = topics.choices[kind]
         is_offered = is_compared and len(named & values) > 1
-        if is_offered or (len(named) == 1 and named <= values and surely(kind, whole, item, topics)):
+        if is_offered or (is_weighed and len(named) == 1 and named <= values and surely(kind, whole, item, topics)):
             return [Event(0, 1, name=kind), *(event for event in whole.events if event.items)]
     return []
 
