@@ -11,27 +11,28 @@ _HELD = 4096
 
 
 class ValueIndex:
-    """Looks up values by their casefolded words. If several attributes have a value, the first of them counts."""
+    """Looks up values by their casefolded words."""
 
     def __init__(self, catalog: Catalog) -> None:
-        self._held: dict[str, tuple[int, str]] = {}
-        self._asked: list[tuple[int, str]] = []
+        self._held: dict[str, tuple[str, ...]] = {}
+        self._asked: list[str] = []
         self._columns = {name: catalog.column(name) for name in (*DISCRETE, "brand")}
-        for place, (name, column) in enumerate(self._columns.items()):
+        for name, column in self._columns.items():
             vocabulary = column.vocabulary or ()
             if len(vocabulary) > _HELD:
-                self._asked.append((place, name))
+                self._asked.append(name)
                 continue
             for value in vocabulary:
                 if name != "brand" or len(value) >= LEAST_BRAND_LETTERS:
-                    self._held.setdefault(value.casefold(), (place, name))
+                    folded = value.casefold()
+                    self._held[folded] = tuple(dict.fromkeys((*self._held.get(folded, ()), name)))
 
-    def get(self, words: str) -> str | None:
-        """Return the attribute, or ``brand``, that has this value; None if none has."""
-        found = self._held.get(words)
-        for place, name in self._asked:
-            if found is not None and found[0] < place:
-                break
-            if (name != "brand" or len(words) >= LEAST_BRAND_LETTERS) and self._columns[name].encode(words) is not None:
-                return name
-        return None if found is None else found[1]
+    def get(self, words: str) -> tuple[str, ...]:
+        """Return the attributes, and ``brand``, that have this value, in the order of their columns."""
+        found = self._held.get(words, ())
+        asked = [
+            name
+            for name in self._asked
+            if (name != "brand" or len(words) >= LEAST_BRAND_LETTERS) and self._columns[name].encode(words) is not None
+        ]
+        return tuple(name for name in self._columns if name in found or name in asked) if asked else found

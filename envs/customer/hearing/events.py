@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ecom_rlve.catalog.shop_words.currencies import is_amount
+from ecom_rlve.catalog.shop_words.splitting import singular_word
 from ecom_rlve.envs.customer.hearing.claims import ITEM_MARK
 from ecom_rlve.envs.customer.hearing.nouns import Nouns, item_at
 from ecom_rlve.envs.customer.hearing.question_words import (
@@ -107,7 +108,8 @@ def clauses_of(written: Sequence[str], tokens: Sequence[str], nouns: Nouns, topi
 
 def _is_echo(event: Event, before: Sequence[Event]) -> bool:
     """Tell whether a value stands after the word for what it is a value of: "the size 3xl" asks for one thing."""
-    return event.is_vague and event.name in next((each.topics for each in reversed(before) if each.name), ())
+    named = next((each.topics for each in reversed(before) if each.name), ())
+    return event.is_vague and not set(event.topics).isdisjoint(named)
 
 
 def _without_bare_numbers(clause: Clause) -> Clause:
@@ -144,9 +146,9 @@ def _event_at(written: Sequence[str], tokens: Sequence[str], at: int, nouns: Nou
     # A longer phrase wins over a noun: "order number" does not name an order.
     if items and length >= taken:
         return Event(at, at + length, items=items)
-    value, length = _value_at(written, at, topics.value_index)
-    if value and length > taken:
-        return Event(at, at + length, name=value, is_vague=True)
+    owners, length = _value_at(written, at, topics.value_index)
+    if owners and length > taken:
+        return Event(at, at + length, name=owners[0], is_vague=True, others=owners[1:])
     if phrase:
         return Event(
             at,
@@ -181,26 +183,34 @@ def _is_no_name(tokens: Sequence[str], at: int) -> bool:
     return (at > 0 and tokens[at - 1] in before) or (at + 1 < len(tokens) and tokens[at + 1] in after)
 
 
-def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[str, int]:
-    """Return the attribute of the longest value that begins at a token, and its length in tokens; ``"", 0`` if none."""
+def _value_at(tokens: Sequence[str], at: int, values: Values) -> tuple[tuple[str, ...], int]:
+    """Return the attributes of the longest value that begins at a token, and its length in tokens; ``(), 0`` if none.
+
+    Several attributes may have it: "lavender" is a colour and a scent.
+    """
     token = tokens[at]
-    found, length = "", 0
+    found: tuple[str, ...] = ()
+    length = 0
     is_common = token in COMMON_WORDS
     if is_common and (at + 1 == len(tokens) or tokens[at + 1] in COMMON_WORDS):
         return found, length
     if not is_common and not token.isdigit():
-        name = values.get(token)
-        if name:
-            found, length = name, 1
-    phrase = token
-    for count, following in enumerate(tokens[at + 1 : at + _LONGEST_VALUE], start=2):
+        found = _owners(token, values)
+        length = 1 if found else 0
+    before = ""
+    for count, following in enumerate(tokens[at : at + _LONGEST_VALUE], start=1):
         if following in _BREAKS:
             break
-        phrase = f"{phrase} {following}"
-        name = values.get(phrase)
-        if name:
-            found, length = name, count
+        owners = _owners(following, values, before) if before else ()
+        if owners:
+            found, length = owners, count
+        before += f"{following} "
     return found, length
+
+
+def _owners(word: str, values: Values, before: str = "") -> tuple[str, ...]:
+    """Return the attributes of a value that ends in a word, in either spelling and number: "grey", "stripes"."""
+    return values.get(before + word) or values.get(before + singular_word(word)) or ()
 
 
 def _number_at(tokens: Sequence[str], at: int) -> Event | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ecom_rlve.envs.customer.hearing.classifier import CHECK, NO_TOPICS, OPEN, SCALE, STATEMENT, UNKNOWABLE, classifier
@@ -23,7 +24,15 @@ _FAR = 8 * SCALE
 it: the order's date, asked of someone who plans a party."""
 _SURE = SCALE
 """So far ahead of all that asks for nothing is what a part surely asks for."""
-_LEAD = {"unsaid": 3 * SCALE, "said": SCALE, "none": SCALE, "value": SCALE}
+_LEAD = {
+    "unsaid": 3 * SCALE,
+    "said": SCALE,
+    "none": SCALE,
+    "value": SCALE,
+    "unit": SCALE,
+    "part": 2 * SCALE,
+    "whole": 3 * SCALE,
+}
 """So far ahead of what words name must be another topic to be meant instead, by what is known of what they name."""
 _BARE = 2
 """Words of a question that tells nothing but what kind of answer it wants: "how big?"."""
@@ -57,9 +66,15 @@ _COMPARED = re.compile(
     r".*\b(?:or|over|than|before|versus|vs|beats?|most|first|more|matters?|wins?|trump|ahead)\b"
 )
 """Words that put topics against each other. What starts with "which price" asks for the topics themselves."""
+_WEIGHED = re.compile(
+    r"\b(?:first|matters?|counts?|care|important|mostly|mainly|heart|decid\w+|priorit\w+|above all)\b"
+)
+"""Words that weigh one topic against all others: "is the price what counts?"."""
 _WORDLESS = frozenset("what how which huh one come so and but ok okay please sorry pardon really".split())
 """Words that ask for nothing where no others stand beside them: "what?", "how come?"; so does "why?" where nobody is to
 give a reason. What they are likeliest to mean would be an arbitrary fact."""
+_JOINTS = re.compile(r"[-/.&]")
+"""What joins the pieces of one word: "fragrance-free"."""
 _INJECTION = re.compile(
     r"\b(?:ignore|disregard|forget|override|bypass|system|developer|admin|debug|prompt|instructions?|reveal|hidden"
     r"|secret|jailbreak|simulat\w+)\b"
@@ -87,22 +102,34 @@ class Verdict(NamedTuple):
         """Whether a class that asks for no fact is ahead of every topic."""
         return self.scores[self.nothing] > self.top
 
+    @property
+    def likeliest(self) -> str:
+        """The likeliest of all topics and classes, in mind or not."""
+        return max(self.scores, key=self.scores.__getitem__)
+
     def lead(self, topics: Collection[str]) -> int:
         """Return how far ``best`` is ahead of the likeliest of these topics."""
         rivals = [self.scores[name] for name in topics if name in self.scores]
         return self.scores[self.best or self.nothing] - max(rivals, default=-100 * SCALE)
 
 
+@lru_cache(maxsize=64)
+def _scores(words: str) -> Mapping[str, int]:
+    """Return the classifier's scores; remembered, since a sentence is weighed several times in a turn."""
+    return classifier().scores(words)
+
+
 def verdict(words: Sequence[str], item: int | None, topics: Topics, named: Collection[str] = ()) -> Verdict:
     """Return what the classifier makes of some words about an item (None: of some item)."""
-    scores = classifier().scores(" ".join(words))
+    scores = _scores(" ".join(words))
     nothing = max(NO_TOPICS, key=scores.__getitem__)
     rivals = topics.possible.union(named)
     top = max((score for name, score in scores.items() if name in rivals and name not in NO_TOPICS), default=-(1 << 20))
     least = max(top - _NEAR, max(scores.values()) - _FAR)
     best = None
     wordless = _WORDLESS if "reason" in topics.names(item) else _WORDLESS | {"why"}
-    is_known = any(classifier().speller.knows(word) and word not in wordless for word in words)
+    pieces = [piece for word in words for piece in (word, *_JOINTS.split(word))]
+    is_known = any(classifier().speller.knows(piece) and piece not in wordless for piece in pieces)
     for is_said in (False, True):
         names = topics.names(item, is_said=is_said)
         near = [name for name in scores if is_known and name in names and scores[name] >= least]
@@ -135,7 +162,7 @@ def meant(part: Part, item: int | None, topics: Topics, *, is_whole: bool) -> Ev
     elif not _is_overruled(named, sets, found, item, topics):
         unsaid = topics.names(item, is_said=False)
         names = topics.names(item) if unsaid.isdisjoint(sets) else unsaid
-        return [_ordered(event, found, names) for event in part.events]
+        return [_ordered(event, found, names) for event in part.events if not _is_aside(event, sets, found)]
     if best is None:
         return part.events
     at = next((event.start for event in (*named, *unknowable)), -1)
@@ -166,12 +193,23 @@ def _is_overruled(named: Events, sets: Sequence[str], found: Verdict, item: int 
     return found.lead((found.nothing,)) > 0 and (is_vague or (found.is_sure and found.lead(sets) >= _LEAD["none"]))
 
 
+def _is_aside(event: Event, sets: Sequence[str], found: Verdict) -> bool:
+    """Tell whether an event only says more of what its part surely asks for: "fresh linen" of "a fresh linen smell"."""
+    if not event.name or event.is_label or found.best in event.topics or found.best not in sets or not found.is_sure:
+        return False
+    return event.is_vague and found.lead(event.topics) >= _LEAD["value"]
+
+
 def _ordered(event: Event, found: Verdict, names: Collection[str]) -> Event:
     """Return a named set with the likeliest topic in mind first."""
     in_mind = [name for name in event.topics if name in names]
     if not in_mind:
         return event
-    name = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE)) if event.is_vague else in_mind[0]
+    name = in_mind[0]
+    if event.is_vague:
+        least = _LEAD["unit"] if event.is_bare_number else 0
+        likely = max(in_mind, key=lambda name: found.scores.get(name, -100 * SCALE))
+        name = likely if found.scores.get(likely, 0) - found.scores.get(name, 0) >= least else name
     return event._replace(name=name, others=tuple(other for other in event.topics if other != name))
 
 
@@ -181,12 +219,18 @@ def joined(before: Part, whole: Part) -> Part:
 
 
 def choice(whole: Part, item: int | None, topics: Topics) -> Events:
-    """Return what a question asks for that offers values of one unsaid kind ("price or rating?"); else nothing."""
-    if not _COMPARED.search(" ".join(whole.words)):
-        return []
-    named = {event.name for event in whole.events}
-    for kind, values in topics.choices.items():
-        if len(named & values) > 1 and topics.holds_unsaid(item, (kind,)):
+    """Return what a question asks for that offers values of one unsaid kind ("price or rating?"); else nothing.
+
+    One value is enough where the words surely ask for the kind: "price first?".
+    """
+    named = {event.name for event in whole.events if event.name}
+    kinds = [kind for kind in topics.choices if topics.holds_unsaid(item, (kind,))]
+    words = " ".join(whole.words) if kinds else ""
+    is_compared, is_weighed = (pattern.search(words) is not None for pattern in (_COMPARED, _WEIGHED))
+    for kind in kinds:
+        values = topics.choices[kind]
+        is_offered = is_compared and len(named & values) > 1
+        if is_offered or (is_weighed and len(named) == 1 and named <= values and surely(kind, whole, item, topics)):
             return [Event(0, 1, name=kind), *(event for event in whole.events if event.items)]
     return []
 
@@ -208,10 +252,23 @@ def leads_in(part: Part) -> bool:
     return not any(event.name for event in part.events) and part.words[0] not in _QUESTION_STARTS
 
 
-def is_offer(whole: Part) -> bool:
-    """Tell whether a sentence offers values, and names no topic: "how do you take it, as drops or pills?"."""
+def is_one(parts: Sequence[Part], whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a sentence of several parts surely asks for one thing, which its parts only say more of.
+
+    It offers values and names no topic ("how do you take it, as drops or pills?"), or it is for one thing by far, names
+    no other, and no part is surely for another: "what do you store on it, so how many gigabytes?".
+    """
+    found = verdict(whole.words, item, topics)
+    if found.best is None or not found.is_sure or any(event.is_unknowable for event in whole.events):
+        return False
     words = set(whole.words)
-    return "or" in words and words.isdisjoint(LINKS) and all(event.is_vague for event in whole.events if event.name)
+    if "or" in words and words.isdisjoint(LINKS) and all(event.is_vague for event in whole.events if event.name):
+        return True
+    is_named = all(event.is_vague or found.best in event.topics for event in whole.events if event.name)
+    if not is_named or found.lead(topics.names(item) - {found.best}) < _LEAD["whole"]:
+        return False
+    own = [verdict(part.words, item, topics) for part in parts]
+    return all(each.best == found.best or each.lead((found.best,)) < _LEAD["part"] for each in own if each.is_sure)
 
 
 def resolved(whole: Part, item: int | None, topics: Topics) -> Events:

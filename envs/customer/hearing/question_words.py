@@ -46,6 +46,9 @@ _SHOP_WORDS: dict[str, tuple[str, ...]] = {
     "price": ("price", "price range", "cost", "budget", "how much", "spend", "spending", "price limit", "expensive"),
     "quantity": ("how many", "quantity", "number of", "how much of", "amount", "units", "pieces", "qty"),
     "variant": ("variant", "option", "version", "variation"),
+    "model": ("edition",),
+    "scent": ("aroma",),
+    "pattern": ("motif",),
     "rating": ("rating", "star rating", "customer rating", "stars", "reviews", "how well rated"),
     "ship_days": (
         "delivery time", "shipping time", "delivery speed", "shipping speed", "how fast", "how soon", "how quickly",
@@ -84,10 +87,14 @@ _YIELDING: dict[str, tuple[frozenset[str], int]] = {
 _COUNTED_UNITS: dict[str, str] = {
     "how many hours": "battery_life", "how many days": "ship_days",
     **dict.fromkeys(("how many litres", "how many liters", "how many ml", "how many millilitres",
-                     "how many milliliters", "how many cups", "how many gallons", "how many pints"), "capacity"),
-    **dict.fromkeys(("how many kilos", "how many kg", "how many pounds"), "weight"),
+                     "how many milliliters", "how many cups", "how many gallons", "how many pints", "how many quarts",
+                     "how many ounces", "how many oz", "how many fluid ounces", "how many gb", "how many gig",
+                     "how many gigabytes", "how many terabytes", "how many tb", "how many servings",
+                     "how many portions"), "capacity"),
+    **dict.fromkeys(("how many kilos", "how many kg", "how many pounds", "how many grams", "how many g",
+                     "how many kilograms"), "weight"),
     **dict.fromkeys(("how many cm", "how many centimetres", "how many centimeters", "how many metres",
-                     "how many meters", "how many feet"), "length"),
+                     "how many meters", "how many feet", "how many foot", "how many ft", "how many yards"), "length"),
     "how many inches": "screen_size",
     **dict.fromkeys(("how many dollars", "how many bucks", "how many quid"), "price"),
     "how many stars": "rating",
@@ -112,6 +119,7 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("how many cm", "how many centimetres", "how many centimeters", "how many feet"),
                     ("length", "screen_size", "size")),
     "how many inches": ("screen_size", "length", "size"),
+    **dict.fromkeys(("how many ounces", "how many oz"), ("capacity", "weight")),
     "how long": ("length", "battery_life", "ship_days"),
     **dict.fromkeys(("how many", "quantity", "number of", "units", "pieces", "qty", "how much of"), _COUNTS),
     **dict.fromkeys(("how fast", "how soon", "how quickly", "delivery time", "delivery speed", "shipping time",
@@ -119,25 +127,35 @@ _MANY_MEANINGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("item", "product", "thing", "contents", "what did you order", "what did you buy", "what was in",
                      "what is in", "what you ordered", "what you bought"), ("items_ordered", "other_items")),
     **dict.fromkeys(("date", "day", "when"), ("order_date", "ship_days")),
+    **dict.fromkeys(("version", "variation", "option"), ("variant", "model")),
+    "edition": ("model", "variant"),
     **dict.fromkeys(("design", "look"), ("style", "pattern")),
     **dict.fromkeys(("delivery date", "arrival date", "eta", "when will it arrive"), _TIMES),
 }  # fmt: skip
 """Words that name a set of topics (SPEC §7, Hearing): which of them is meant, what the customer has in mind decides."""
 
 UNITS: Mapping[str, str] = {
-    "w": "wattage", "watt": "wattage", "watts": "wattage", "ml": "capacity", "l": "capacity", "g": "weight",
-    "kg": "weight", "h": "battery_life",
+    "w": "wattage", "watt": "wattage", "watts": "wattage", "g": "weight", "kg": "weight", "lb": "weight",
+    "pounds": "weight", "kilos": "weight", "grams": "weight", "h": "battery_life", "hours": "battery_life",
+    **dict.fromkeys(("ml", "l", "litre", "litres", "liter", "liters", "gallon", "gallons", "quart", "quarts", "pint",
+                     "pints", "cup", "cups", "gb", "tb", "gigs", "gigabytes", "oz", "ounce", "ounces"), "capacity"),
     **dict.fromkeys(("mm", "cm", "m", "metre", "metres", "meter", "meters", "ft", "feet", "foot"), "length"),
     **dict.fromkeys(("inch", "inches"), "screen_size"),
 }  # fmt: skip
 """The attribute that a number with this unit is about."""
 
-SAME_UNITS: Mapping[str, tuple[str, ...]] = {"length": ("screen_size", "size"), "screen_size": ("length", "size")}
+SAME_UNITS: Mapping[str, tuple[str, ...]] = {
+    "length": ("screen_size", "size"), "screen_size": ("length", "size"), "capacity": ("size", "weight"),
+    "weight": (*_MONEY, "capacity", "size"), "battery_life": _TIMES, "wattage": ("size",),
+}  # fmt: skip
 """What else may be measured in the unit of an attribute."""
 
 NOT_NAMES: Mapping[str, tuple[frozenset[str], frozenset[str]]] = {
     # word: (words before it, words after it) that show it names no attribute there
-    "make": (frozenset({"to", "i", "we", "you", "me", "i'll", "let"}), frozenset({"sure", "sense", "it", "any"})),
+    "make": (
+        frozenset({"to", "i", "we", "you", "me", "i'll", "let", "it", "they", "would"}),
+        frozenset({"sure", "sense", "it", "any", "at", "for"}),
+    ),
     "print": (frozenset({"to", "you", "please"}), frozenset({"the", "your", "out", "everything", "it", "me"})),
     "finish": (frozenset({"to", "i", "we", "you", "me"}), frozenset({"the", "your", "my", "this", "it", "up"})),
     "cost": (frozenset({"no", "any", "extra"}), frozenset()),

@@ -19,7 +19,7 @@ from ecom_rlve.envs.customer.hearing.meaning import (
     Verdict,
     asks,
     choice,
-    is_offer,
+    is_one,
     joined,
     leads_in,
     meant,
@@ -55,6 +55,8 @@ _OPEN = re.compile(
 )
 """A question of this kind that names nothing is for whatever there is to tell."""
 
+_EXCLAIMED = re.compile(r"\W*(?:how|what an?)\b[^?]*!\W*$")
+"""Praise asks nothing: "how thoughtful of you!"."""
 _LIKE = re.compile(r"\b(?:be|look) like\b")
 _REQUIRED = "requirement"
 """What a thing of a BUNDLE must be like is a topic of its own."""
@@ -192,7 +194,7 @@ def _note_clauses(
         # What they want instead of what has sold out is no question of its own.
         notes.is_question |= is_asked
         return
-    if not is_asked and not asks(whole, item, topics, is_label=sentence.rstrip().endswith(":")):
+    if not is_asked and not _is_heard(sentence, whole, item, topics):
         notes.before = whole
         return
     is_short = len(whole.words) <= _SHORT and not any(event.name for event in whole.events)
@@ -219,6 +221,12 @@ def _note_clauses(
         _note_nothing_named(sentence, verdict(whole.words, item, topics), topics, notes)
 
 
+def _is_heard(sentence: str, whole: Part, item: int | None, topics: Topics) -> bool:
+    """Tell whether a statement asks for something."""
+    is_label = sentence.rstrip().endswith(":")
+    return _EXCLAIMED.match(sentence) is None and asks(whole, item, topics, is_label=is_label)
+
+
 def _is_open(sentence: str, whole: Part, item: int | None, topics: Topics) -> bool:
     """Tell whether a sentence asks what something should be like, which names nothing where nothing is required."""
     is_named = any(event.name for event in whole.events)
@@ -233,7 +241,7 @@ def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _No
         notes.is_check = True
     elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or nothing == OPEN:
         notes.is_open = True
-    elif not says_done(sentence) and not (made.is_nothing and nothing == STATEMENT):
+    elif not says_done(sentence) and made.likeliest != STATEMENT:
         notes.is_unread = True
 
 
@@ -253,7 +261,7 @@ def _meant(
     if is_plain and before.words and (leant := resolved(joined(before, whole), item, topics)):
         return [leant]
     is_single = len(clauses) == 1 and len(clauses[0]) == 1
-    if is_plain and not is_single and is_offer(whole) and verdict(whole.words, item, topics).is_sure:
+    if is_plain and not is_single and is_one(list(chain.from_iterable(clauses)), whole, item, topics):
         wholly = resolved(whole, item, topics)
         if wholly:
             return [wholly]

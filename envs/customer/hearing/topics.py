@@ -13,8 +13,8 @@ from ecom_rlve.envs.customer.hearing.question_words import PHRASES, Phrases
 class Values(Protocol):
     """Finds attributes by their values."""
 
-    def get(self, words: str, /) -> str | None:
-        """Return the attribute (or ``brand``) that has this casefolded value."""
+    def get(self, words: str, /) -> tuple[str, ...] | None:
+        """Return the attributes (or ``brand``) that have this casefolded value, if any have."""
 
 
 class InMind(NamedTuple):

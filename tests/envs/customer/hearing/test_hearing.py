@@ -36,7 +36,13 @@ def topics(
     """Return what a customer of a lamp and a scarf can be asked about."""
     items = (("desk lamp", "desk lamps"), ("scarf", "scarves"))
     possible = frozenset(classifier().labels)
-    values = {"red": "color", "wool": "material"}
+    values = {
+        "red": ("color",),
+        "wool": ("material",),
+        "mint": ("color", "scent"),
+        "dot": ("pattern",),
+        "gray": ("color",),
+    }
     return Topics(items, values, in_mind=in_mind, possible=possible, choices=choices or {}, offered=offered)
 
 
@@ -290,7 +296,7 @@ def test_a_noun_that_begins_with_a_common_word_is_a_noun() -> None:
 def test_a_value_after_its_label_asks_for_nothing_besides() -> None:
     mind = topics(fact(LAMP, "color", is_said=True), fact(LAMP, "material"))
     assert read("Do you still want the colour red for the desk lamp?", mind).questions == (Question(LAMP, ("color",)),)
-    sizes = replace(topics(fact(LAMP, "size", is_said=True), fact(LAMP, "capacity")), value_index={"3xl": "size"})
+    sizes = replace(topics(fact(LAMP, "size", is_said=True), fact(LAMP, "capacity")), value_index={"3xl": ("size",)})
     (question,) = read("Do you still want the size 3xl for the desk lamp?", sizes).questions
     assert question.topics[0] == "capacity"
 
@@ -375,3 +381,62 @@ def test_what_the_whole_list_may_cost_is_no_question_for_the_list() -> None:
     asked = read("What would you be comfortable spending on the entire list?", mind)
     assert "budget" in [name for question in asked.questions for name in question.topics]
     assert read("Tell me your entire list.", mind).is_open
+
+
+def test_a_value_of_several_kinds_asks_for_the_one_in_mind() -> None:
+    """Mint is a colour too: it was taken for the first kind that has it."""
+    assert read("Mint?", topics(fact(LAMP, "scent"), fact(LAMP, "size"))).asked == ((None, "scent"),)
+    assert read("Mint?", topics(fact(LAMP, "color"), fact(LAMP, "size"))).asked == ((None, "color"),)
+
+
+@pytest.mark.parametrize(("text", "topic"), [("Grey?", "color"), ("Dots?", "pattern")])
+def test_a_value_is_known_in_either_spelling_and_number(text: str, topic: str) -> None:
+    mind = topics(fact(LAMP, topic), fact(LAMP, "size"), fact(LAMP, "brand"))
+    assert read(text, mind).asked == ((None, topic),)
+
+
+def test_a_version_may_be_a_model() -> None:
+    """Nobody has no preference for a version who has a model in mind."""
+    assert read("Which version of the desk lamp?", topics(fact(LAMP, "model"), fact(LAMP, "size"))).questions == (
+        Question(LAMP, ("model", "variant")),
+    )
+
+
+def test_one_thing_weighed_asks_what_matters_most() -> None:
+    ranks = {"priority": frozenset(("price", "rating", "ship_days", "brand"))}
+    mind = topics(fact(LAMP, "price"), fact(LAMP, "rating"), fact(LAMP, "priority"), choices=ranks)
+    assert read("Is the price what matters most to you?", mind).asked == ((None, "priority"),)
+    assert read("What price do you have in mind?", mind).asked == ((None, "price"),)
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("How hot should it get, I mean how many watts?", ["wattage"]),
+        ("What will you store on it, so how many gigabytes?", ["capacity"]),
+        ("How many, which colour?", ["quantity", "color"]),
+        ("Which colour do you want, and how strong should it be?", ["color", "wattage"]),
+    ],
+)
+def test_parts_that_only_lead_to_a_question_ask_nothing_themselves(text: str, asked: list[str]) -> None:
+    names = ("color", "size", "quantity", "wattage", "capacity", "material")
+    found = read(text, topics(*(fact(LAMP, name) for name in names))).asked
+    assert [name for _, name in found] == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "topic"),
+    [("How many oz?", "capacity"), ("64 GB?", "capacity"), ("2 m or 3 m?", "length"), ("How many yards?", "length")],
+)
+def test_a_unit_says_what_is_counted(text: str, topic: str) -> None:
+    mind = topics(*(fact(LAMP, name) for name in ("quantity", topic, "size", "brand")))
+    assert read(text, mind).asked == ((None, topic),)
+
+
+def test_pieces_of_a_word_are_words() -> None:
+    assert read("Fragrance-free?", topics(fact(LAMP, "scent"), fact(LAMP, "size"))).asked == ((None, "scent"),)
+
+
+@pytest.mark.parametrize("text", ["How thoughtful of you!", "What a lovely colour!"])
+def test_praise_asks_nothing(text: str) -> None:
+    assert read(text, topics(fact(LAMP, "color"), fact(LAMP, "rating"), fact(LAMP, "size"))).questions == ()
