@@ -95,13 +95,15 @@ def test_a_lost_heartbeat_is_no_error() -> None:
 def test_a_playing_process_beats_by_itself_and_stops(
     live_app: FastAPI, live_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from ecom_rlve.server.admission.tokens import own_name
+
     monkeypatch.setattr("ecom_rlve.client.heartbeat.FIRST_S", 0.01)
     monkeypatch.setattr("ecom_rlve.client.heartbeat.INTERVAL_S", 0.01)
     monkeypatch.setattr("ecom_rlve.client.heartbeat._of_process", {os.getpid(): Heart()})
     before = threading.enumerate()
     heard = threading.Event()
     leases = live_app.state.service.leases
-    known = f"/{heart().client}"
+    known = own_name(heart().client)
 
     def beat(client: str) -> None:
         if client == known:

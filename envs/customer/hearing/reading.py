@@ -241,7 +241,7 @@ def _note_nothing_named(sentence: str, made: Verdict, topics: Topics, notes: _No
         notes.is_check = True
     elif is_else or _ALL.search(sentence) or _OPEN.search(sentence) or nothing == OPEN:
         notes.is_open = True
-    elif not says_done(sentence) and made.likeliest != STATEMENT:
+    elif not says_done(sentence) and not (made.is_known and made.likeliest == STATEMENT):
         notes.is_unread = True
 
 

@@ -12,7 +12,11 @@ from ecom_rlve.envs.world.shop import Shop
 
 TALK: dict[str, Any] = {"assistant_message": "Hello – how can I help? 🛒"}
 RAW = {"text": '{"assistant_message": "Which size?"}'}
-MISTAKE = {"tool_calls": [{"name": "cart_add", "args": {"product_id": "none such"}}]}
+BETWEEN: dict[str, list[dict[str, Any]]] = {
+    "CART": [RAW, {"tool_calls": [{"name": "cart_add", "args": {"product_id": "none such"}}]}],
+    "BUNDLE": [{"tool_calls": [{"name": "catalog_search", "args": {"query": "lamp"}}]}, TALK],
+}
+"""What is done beside talking, after which a customer would leave: a mistake, or what they need not answer."""
 
 
 @pytest.mark.parametrize("env_id", ["BUNDLE", "CART", "JOURNEY", "PD", "POLICY", "RETURN", "STATUS"])
@@ -21,7 +25,7 @@ def test_a_packed_log_tells_the_same(shop: Shop, env_id: str) -> None:
         return Episode(shop, EpisodeSpec(env_id, 1, 5, axes=(("t_max", 20),)), "E", include=())
 
     episode, packed = build(), build()
-    before = [TALK, RAW, TALK, RAW, *([MISTAKE] if env_id == "CART" else []), RAW]
+    before = [TALK, RAW, TALK, *BETWEEN.get(env_id, ()), RAW]
     while not episode.done:
         action = before.pop(0) if before else episode.solve()
         episode.step(action)

@@ -193,14 +193,14 @@ def test_wishes_matter(store: Shop) -> None:
 
 def test_max_difficulty_follows_the_catalog(store: Shop) -> None:
     assert ENVIRONMENT.max_difficulty(store) == 20
-    small = Shop.open("synthetic:40:0")
+    small = Shop.open("synthetic:210:0")
     assert needs_at(ENVIRONMENT.max_difficulty(small)) <= len(usable_kinds(small)) < 6
     assert needs_at(ENVIRONMENT.max_difficulty(small) + 1) > len(usable_kinds(small))
     drawn(small, ENVIRONMENT.max_difficulty(small), 0)
 
 
 def test_a_split_with_too_few_products_is_a_generation_error() -> None:
-    small = Shop.open("synthetic:40:0")
+    small = Shop.open("synthetic:210:0")
     with pytest.raises(GenerationError, match="redraws"):  # noqa: PT012  (some seed of many)
         for seed in range(50):
             drawn(small, ENVIRONMENT.max_difficulty(small), seed, "eval")

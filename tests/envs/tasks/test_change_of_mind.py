@@ -15,16 +15,17 @@ from ecom_rlve.envs.errand import Change, Intent, Revision
 from ecom_rlve.envs.language.acts import ActKind
 from ecom_rlve.envs.language.phrases import LABELS
 from ecom_rlve.envs.parts.recommendation import RecommendationAnswer, fewest_fitting
+from ecom_rlve.envs.registry import environment
 from ecom_rlve.envs.tasks.cart.stockout import VariantStockout
 from ecom_rlve.envs.tasks.product_discovery.environment import ENVIRONMENT as PD
 from ecom_rlve.envs.tasks.product_discovery.preferences import DIMENSIONS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.envs.world.stockout import ProductCoins, standing_variants
 from ecom_rlve.evaluation.agent import one_at_a_time
-from ecom_rlve.models import MAX_DIFFICULTY, Style
+from ecom_rlve.models import Style
 
 BOTH = ("CART", "PD")
-LEVELS = (0, 3, 6, 9, 12, 20)
+LEVELS = (0, 3, 6, 9, 12, 18)
 MOVED = {"p_switch": 1.0}
 QUIET = {"p_missing": 0.0, "p_noise": 0.0, "p_oos": 0.0}
 
@@ -145,7 +146,7 @@ def test_both_goals_of_cart_meet_every_guarantee(shop: Shop, d: int) -> None:
 @pytest.mark.parametrize("env_id", BOTH)
 def test_who_knows_the_goal_scores_exactly_one(shop: Shop, env_id: str, style: Style) -> None:
     fell = 0
-    for d in range(MAX_DIFFICULTY + 1):
+    for d in range(environment(env_id).max_difficulty(shop) + 1):
         for seed in range(3):
             episode = start(shop, env_id, d, seed, style=style)
             while not episode.done:

@@ -361,7 +361,7 @@ def test_episodes_are_functions_of_their_specification(shop: Shop) -> None:
 
 
 def test_catalogs_that_are_too_small() -> None:
-    tiny = Shop.open("synthetic:60:0")
+    tiny = Shop.open("synthetic:40:0")
     most = ENVIRONMENT.max_difficulty(tiny)
     assert most == -1
     with pytest.raises(DifficultyError):

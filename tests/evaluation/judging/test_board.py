@@ -138,7 +138,7 @@ def test_a_suite_needs_its_catalog(
     tmp_path: Path, live_url: str, evaluated: Evaluate, plan_of: Callable[..., Plan]
 ) -> None:
     plan = with_suite(plan_of(agent="say_nothing", split="test"), "small")
-    with pytest.raises(JudgingError, match="serves PD up to difficulty 1"):
+    with pytest.raises(JudgingError, match="serves PD up to difficulty 3"):
         evaluated(tmp_path, live_url, **plan.model_dump())
 
 

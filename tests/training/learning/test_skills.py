@@ -103,7 +103,7 @@ def test_a_look_is_offered_once(shop: Shop) -> None:
 
 
 def test_an_answer_tells_how_much_it_lacks(shop: Shop) -> None:
-    episode, notes = begun(shop, "POLICY", 3, 1)
+    episode, notes = begun(shop, "POLICY", 3, 2)
     take(episode, notes, offered(notes, "search")[0])
     base = next(each for each in offered(notes, "read") if "near:best top,base:True" in each.features)
     take(episode, notes, base)
