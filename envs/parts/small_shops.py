@@ -38,6 +38,9 @@ _LARGE_KIND = 80
 """Of so many products of a kind, the cheapest, the best rated or the fastest few are right in at most 0.1 of the
 episodes: a bet on such a kind wins seldom enough, though the shop sells nothing else."""
 
+_MOST_OF_A_SPLIT = Fraction(1, 2)
+"""Greatest share of one split's targets that may be of one kind, at least: of few targets, a quarter are soon alike."""
+
 Trial = Callable[[World, Streams], bool]
 """Draws a goal once in a world; tells whether that came off."""
 
@@ -48,7 +51,7 @@ def highest_served(shop: Shop, targets: Callable[[Axes], RowSet], most_of_a_kind
     Args:
         shop: the shop.
         targets: returns the products from which goals of a difficulty are drawn; higher difficulties have fewer.
-        most_of_a_kind: the greatest share of a split's targets that may be of one kind which is not large, 0 to 1.
+        most_of_a_kind: the greatest share of the targets that may be of one kind which is not large, 0 to 1.
         trial: draws a goal once.
     """
     levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
@@ -66,19 +69,22 @@ def _are_sound(shop: Shop, targets: RowSet, most_of_a_kind: Fraction) -> bool:
     """Tell whether every split has enough targets, and of enough kinds."""
     if len(targets) >= _MANY_TARGETS:
         return True
+    rows = [targets.row(rank) for rank in range(len(targets))]
     splits: dict[Split, list[int]] = {split: [] for split in SPLITS}
-    for row in map(targets.row, range(len(targets))):
+    for row in rows:
         splits[shop.split(row)].append(row)
-    return all(_is_varied(shop, rows, most_of_a_kind) for rows in splits.values())
+    most_of_a_split = max(most_of_a_kind, _MOST_OF_A_SPLIT)
+    return _is_varied(shop, rows, most_of_a_kind) and all(
+        len({shop.catalog.titles[row] for row in own}) >= LEAST_TARGETS and _is_varied(shop, own, most_of_a_split)
+        for own in splits.values()
+    )
 
 
 def _is_varied(shop: Shop, rows: Sequence[int], most_of_a_kind: Fraction) -> bool:
-    """Tell whether a split's targets are enough, and no kind that is not large has more than its share of them."""
+    """Tell whether no kind that is not large has more than its share of some targets."""
     kinds = Counter(shop.catalog.category_codes[rows].tolist())
     most = most_of_a_kind * len(rows)
-    return len({shop.catalog.titles[row] for row in rows}) >= LEAST_TARGETS and all(
-        count <= most or shop.kind_sizes[kind] >= _LARGE_KIND for kind, count in kinds.items()
-    )
+    return all(count <= most or shop.kind_sizes[kind] >= _LARGE_KIND for kind, count in kinds.items())
 
 
 def _comes_off(shop: Shop, axes: Axes, split: Split, trial: Trial) -> bool:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
-from functools import partial
-from itertools import repeat
 
 import numpy as np
 import pytest
@@ -14,7 +12,6 @@ from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.envs.difficulty import Axes
 from ecom_rlve.envs.parts.small_shops import LEAST_TARGETS, highest_served
 from ecom_rlve.envs.registry import environment
-from ecom_rlve.envs.splits import SPLITS
 from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import MAX_DIFFICULTY
 
@@ -32,11 +29,6 @@ def chosen(shop: Shop, rows: list[int]) -> RowSet:
 
 def of_split(shop: Shop, split: str) -> list[int]:
     return [row for row in range(shop.catalog.size) if shop.split(row) == split]
-
-
-def share_of_the_largest(rows: list[int], shop: Shop) -> Fraction:
-    kinds = Counter(shop.catalog.category_codes[rows].tolist())
-    return Fraction(max(kinds.values()), len(rows))
 
 
 def test_targets_of_all_splits_and_many_kinds_serve_every_difficulty(small: Shop) -> None:
@@ -66,7 +58,7 @@ def test_every_split_needs_targets_of_its_own(small: Shop, split: str) -> None:
 
 def test_a_bet_on_one_kind_must_not_pay(small: Shop) -> None:
     everything = chosen(small, list(range(small.catalog.size)))
-    share = max(map(share_of_the_largest, map(partial(of_split, small), SPLITS), repeat(small)))
+    share = Fraction(int(small.kind_sizes.max()), small.catalog.size)
     assert highest_served(small, lambda _: everything, share, lambda *_: True) == MAX_DIFFICULTY
     assert highest_served(small, lambda _: everything, share - Fraction(1, 1000), lambda *_: True) == -1
 
