@@ -60,33 +60,6 @@ def stream(seed: int, *purpose: str | int) -> Generator:
     return Streams(seed).stream(*purpose)
 
 
-_DIGITS = 16
-"""So many digits of a seed tell it from its neighbours."""
-
-
-def spread(seed: int, base: int, *purpose: str | int) -> float:
-    """Return a number in [0, 1): of any ``base**k`` seeds in a row, each has its own of ``base**k`` equal parts.
-
-    So neighbouring seeds differ as much as can be, while each number is equally likely over all seeds. ``base`` is an
-    odd prime: every second, fourth or eighth seed, as they are dealt out to environments, is spread as evenly. Numbers
-    of two bases are independent; those of one go together, whatever the purposes. Source: the radical inverse of Halton
-    1960 with a linear scrambling of each digit by those before it (Matousek 1998, "On the L2-discrepancy for anchored
-    boxes").
-
-    >>> sorted(int(9 * spread(seed, 3, "coin")) for seed in range(100, 172, 8))
-    [0, 1, 2, 3, 4, 5, 6, 7, 8]
-    """
-    scramble = Streams("spread", *purpose)
-    found, part, read = 0.0, 1.0, ""
-    for _ in range(_DIGITS):
-        seed, digit = divmod(seed, base)
-        factor, shift, *_ = scramble.digest(read)
-        part /= base
-        found += part * (((1 + factor % (base - 1)) * digit + shift) % base)
-        read += f"{digit},"
-    return found
-
-
 class Draws:
     """Uniform picks. They depend on the generator's state and the order of calls."""
 

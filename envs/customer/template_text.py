@@ -30,12 +30,11 @@ class TemplateText(NamedTuple):
 class TemplateVoice:
     """One customer's way of speaking: a function of the episode's seed, the act and the turn."""
 
-    def __init__(self, scenario: Scenario, streams: Streams, seed: int) -> None:
+    def __init__(self, scenario: Scenario, streams: Streams) -> None:
         self._world = scenario.world
         subjects = (subject for intent in scenario.intents for subject in intent.subjects)
         self._categories = {subject.singular: subject.category for subject in subjects}
         self._streams = streams
-        self._seed = seed
         rng = streams.stream("persona")
         self.persona = draw_persona(rng)
         self._is_american = rng.random() < _AMERICANS
@@ -43,7 +42,7 @@ class TemplateVoice:
     def say(self, acts: tuple[Act, ...], turn: int) -> TemplateText:
         """Return the acts in words."""
         rng, bank = self._streams.stream("wording", turn), self._world.shop.bank
-        wording = word(acts, self.persona, rng, bank, is_american=self._is_american, seed=self._seed)
+        wording = word(acts, self.persona, rng, bank, is_american=self._is_american)
         p_noise = self._world.axes.p_noise
         if not p_noise:
             return TemplateText(wording.text, wording.frames)

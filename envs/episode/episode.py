@@ -78,7 +78,7 @@ class Episode:
         self.scenario = self.environment.draw(self.world, streams)
         self.conversation = Conversation(self.scenario.intents)
         self.t_max = self.scenario.turn_budget
-        self._voice = TemplateVoice(self.scenario, streams, spec.seed)
+        self._voice = TemplateVoice(self.scenario, streams)
         about = self.environment.about
         self._grammar = Grammar(about.tools, about.answer, self.axes.b_tool, spec.style, spec.format)
         self._reveal_goal = reveal_goal

@@ -25,55 +25,52 @@ _TAGS_SHARE = 0.12
 def opened(speaker: Speaker, act: Act) -> str:
     """Return the first message of a conversation."""
     persona, draws = speaker.persona, speaker.draws
-    parts = [speaker.say("greeting", is_once=True)] if draws.uniform() < persona.greets else []
+    parts = [speaker.say("greeting")] if draws.uniform() < persona.greets else []
     if act.lead is not None:
-        parts.append(speaker.say(act.lead, is_once=True))
-    parts.append(introduced(speaker, act, is_first=True))
+        parts.append(speaker.say(act.lead))
+    parts.append(introduced(speaker, act))
     if draws.uniform() < persona.closes:
-        parts.append(speaker.say("closing", is_once=True))
+        parts.append(speaker.say("closing"))
     return " ".join(parts)
 
 
-def introduced(speaker: Speaker, act: Act, *, is_first: bool = False) -> str:
-    """Return the first message of an intent without greetings; ``is_first``: of the whole conversation.
-
-    Raises ``ValueError`` if it is about nothing.
-    """
+def introduced(speaker: Speaker, act: Act) -> str:
+    """Return the first message of an intent without greetings. Raises ``ValueError`` if it is about nothing."""
     if act.frames is None or "goods" in act.frames.places:
-        sentences = _goods(speaker, act, is_first=is_first)
+        sentences = _goods(speaker, act)
     elif "thing" in act.frames.places:
-        sentences = _thing(speaker, act, is_first=is_first)
+        sentences = _thing(speaker, act)
     else:
-        sentences = _fixed(speaker, act, is_first=is_first)
+        sentences = _fixed(speaker, act)
     if act.attributes:
         sentences.append(speaker.say("hedge", things=speaker.things(act.attributes)))
     return " ".join(sentences)
 
 
-def _fixed(speaker: Speaker, act: Act, *, is_first: bool) -> list[str]:
+def _fixed(speaker: Speaker, act: Act) -> list[str]:
     """Return a sentence of the environment with the places that it fills itself, and all facts in others."""
     assert act.frames is not None
     speaker.protected += [text for place, text in act.places if place in PROTECTED_PLACES]
     is_alone = len(act.mentions) == 1
-    sentences = [speaker.say(act.frames, (), of=None, is_once=is_first, **dict(act.places))]
+    sentences = [speaker.say(act.frames, (), of=None, **dict(act.places))]
     for mention in act.mentions:
         sentences += further(speaker, mention, is_alone=is_alone, is_one=True)
     return sentences
 
 
-def _thing(speaker: Speaker, act: Act, *, is_first: bool) -> list[str]:
+def _thing(speaker: Speaker, act: Act) -> list[str]:
     """Return a sentence about one wanted thing, and what it does not say in others."""
     assert act.frames is not None
     (mention,) = act.mentions
     stated = [fact for fact in mention.facts if _is_stated(fact)]
     most = int(speaker.draws.uniform() * (_MOST_IN_PHRASE + 1))
     phrase = noun_phrase(speaker, _with(mention, stated), most)
-    first = speaker.say(act.frames, is_once=is_first, thing=phrase.text)
+    first = speaker.say(act.frames, thing=phrase.text)
     rest = [fact for fact in mention.facts if fact in phrase.left or not _is_stated(fact)]
     return [first, *further(speaker, _with(mention, rest), is_alone=True)]
 
 
-def _goods(speaker: Speaker, act: Act, *, is_first: bool) -> list[str]:
+def _goods(speaker: Speaker, act: Act) -> list[str]:
     """Return sentences that name every wanted item with its facts."""
     if not act.mentions:
         raise ValueError("an opening needs at least one wanted item")
@@ -94,7 +91,7 @@ def _goods(speaker: Speaker, act: Act, *, is_first: bool) -> list[str]:
         # Phrases with commas of their own are parted by semicolons.
         comma = "; " if any("," in phrase for phrase in phrases) else ", "
         last = " and " if comma == ", " and len(phrases) == 2 else f"{comma}and "
-        sentences.insert(0, speaker.say(act.frames, is_once=is_first, goods=joined(phrases, comma, last)))
+        sentences.insert(0, speaker.say(act.frames, goods=joined(phrases, comma, last)))
     return sentences
 
 

@@ -35,7 +35,7 @@ from ecom_rlve.envs.language.phrases import (
     ranges,
 )
 from ecom_rlve.envs.language.spelling import american
-from ecom_rlve.streams import Draws, spread
+from ecom_rlve.streams import Draws
 
 _SENTENCE_START = re.compile(r"(?:^|(?<=[.!?] ))(?!I\b)[A-Z](?![A-Z])")
 _ENDS = (". ", "! ", "? ")
@@ -48,10 +48,6 @@ _EXCITED_SHARE = 0.4
 _WORDS_OF_A_SHORT_NAME = 2
 _ONE_ARTICLE_SHARE = 0.6
 """Share of lists of short names with a single article: "the colour and size"."""
-_OPENING_BASE = 3
-_BASES = {"greeting": 5, "closing": 7, "journey_lead": 11, "close": 13}
-"""Bases in which seeds pick frames, by table: with a common one, a greeting would always stand before the same opening.
-"""
 _ITEM_FACTS = "{item} {facts}"
 PROTECTED_PLACES = ("title", "date", "money", "number")
 """Places of an environment's frames whose text noise must not change."""
@@ -60,47 +56,30 @@ PROTECTED_PLACES = ("title", "date", "money", "number")
 class Speaker:
     """The persona, the random draws and the protected passages of one reply."""
 
-    __slots__ = ("bank", "draws", "frames", "is_american", "persona", "protected", "seed")
+    __slots__ = ("bank", "draws", "frames", "is_american", "persona", "protected")
 
     def __init__(
-        self,
-        persona: Persona,
-        rng: Generator,
-        bank: Bank = DEFAULT_BANK,
-        *,
-        is_american: bool = False,
-        seed: int | None = None,
+        self, persona: Persona, rng: Generator, bank: Bank = DEFAULT_BANK, *, is_american: bool = False
     ) -> None:
         self.persona = persona
         self.draws = Draws(rng)
         self.bank = bank
         self.is_american = is_american
-        self.seed = seed
-        """The episode's seed, by which frames are picked that are said once; None: they are drawn like all others."""
         self.protected: list[str] = []
         self.frames: list[str] = []
         """Texts of the frames that were said."""
 
-    def say(
-        self,
-        table: str | Frames,
-        facts: Sequence[Fact] = (),
-        *,
-        of: Mention | None = None,
-        is_once: bool = False,
-        **places: str,
-    ) -> str:
+    def say(self, table: str | Frames, facts: Sequence[Fact] = (), *, of: Mention | None = None, **places: str) -> str:
         """Return one of the frames with its places filled; its place for facts decides in which form they are.
 
         ``of`` is the item that the facts are about, and that ``{item}`` names where ``places`` do not. Names of frames
-        are those of the common bank. ``is_once``: a conversation has one such sentence, so that the seed can pick it:
-        customers of neighbouring seeds then use different frames.
+        are those of the common bank.
         """
         found = self.bank.act(table) if isinstance(table, str) else self.bank.frames(table)
         frames = found.of(self.persona)
         if not all(map(_has_label, facts)):
             frames = frames.without_tags or frames
-        chosen = self._once(found.name, frames) if is_once else self.draws.pick(frames.frames)
+        chosen = self.draws.pick(frames.frames)
         self.frames.append(chosen.text)
         self.protected += _negations(chosen.text)
         for place, make in _FACT_PLACES.items():
@@ -112,11 +91,6 @@ class Speaker:
             # No phrase can follow a pronoun: "it in black".
             places["item"] = definite(of, may_be_pronoun="facts" not in chosen.places)
         return self.filled(chosen, places, is_many=_is_many(of), is_sentence=not found.is_phrase)
-
-    def _once(self, name: str, frames: Pool) -> Frame:
-        if self.seed is None:
-            return self.draws.pick(frames.frames)
-        return frames.frames[int(spread(self.seed, _BASES.get(name, _OPENING_BASE), name) * len(frames.frames))]
 
     def filled(self, chosen: Frame, places: dict[str, str], *, is_many: bool = False, is_sentence: bool = False) -> str:
         """Return a frame with its places filled. In a sentence its first letter is written as the customer does."""
@@ -246,7 +220,7 @@ class Speaker:
 
 def phrase(frames: Frames, rng: Generator, bank: Bank, **places: str) -> str:
     """Return one of the phrases of a table with its places filled."""
-    return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, is_once=False, **places)
+    return Speaker(PERSONAS[0], rng, bank).say(frames, (), of=None, **places)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -45,13 +45,12 @@ def word(
     bank: Bank = DEFAULT_BANK,
     *,
     is_american: bool = False,
-    seed: int | None = None,
 ) -> Wording:
-    """Return the acts as sentences, in order. The episode's ``seed`` picks the frames that a conversation has once.
+    """Return the acts as sentences, in order.
 
     Raises :class:`ValueError` for an act without words here, or for an attribute without a label.
     """
-    speaker = Speaker(persona, rng, bank, is_american=is_american, seed=seed)
+    speaker = Speaker(persona, rng, bank, is_american=is_american)
     text = " ".join(_sentences_of(act.kind)(speaker, act) for act in acts)
     protected = (part if part in text else part[:1].swapcase() + part[1:] for part in speaker.protected)
     return Wording(text, tuple(part for part in dict.fromkeys(protected) if part in text), tuple(speaker.frames))
@@ -156,7 +155,7 @@ def _stockout_fallback(speaker: Speaker, act: Act) -> str:
 
 def _other_variant(speaker: Speaker, mention: Mention) -> str:
     counted = {"item": speaker.counted(mention)} if mention.quantity else {}
-    return speaker.say("take_variant", mention.features, of=mention, is_once=False, **counted)
+    return speaker.say("take_variant", mention.features, of=mention, **counted)
 
 
 def _skip(speaker: Speaker, act: Act) -> str:
@@ -177,11 +176,6 @@ def _fixed(table: str) -> Callable[[Speaker, Act], str]:
     return lambda speaker, act: speaker.say(table, item=named(act.mentions))
 
 
-def _last(table: str) -> Callable[[Speaker, Act], str]:
-    """Return a function that words an act which ends the conversation."""
-    return lambda speaker, _: speaker.say(table, is_once=True)
-
-
 _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.OPEN: opened,
     ActKind.NEXT: introduced,
@@ -199,8 +193,8 @@ _SPEAKERS: dict[ActKind, Callable[[Speaker, Act], str]] = {
     ActKind.CONTINUE: _fixed("continue"),
     ActKind.CLARIFY: _clarify,
     ActKind.STILL_THERE: _fixed("still_there"),
-    ActKind.GIVE_UP: _last("give_up"),
-    ActKind.CLOSE: _last("close"),
+    ActKind.GIVE_UP: _fixed("give_up"),
+    ActKind.CLOSE: _fixed("close"),
 }
 
 

@@ -3,8 +3,8 @@
 What is asked of a shop is what makes its tasks sound, and no number of products:
 
 - every split has targets of its own, so that what is tried was not seen in training;
-- they are of several kinds, or of a large one, so that a list made without reading the customer, which must bet on
-  one kind, is seldom right;
+- those of every split are of several kinds, or of a large one, so that a list made without reading the customer, which
+  must bet on one kind, is seldom right;
 - draws around them come off, so that every seed has an episode.
 """
 
@@ -14,6 +14,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import takewhile
 
 from ecom_rlve.catalog.columns.row_set import RowSet
 from ecom_rlve.envs.difficulty import Axes, axes_of
@@ -24,7 +25,7 @@ from ecom_rlve.models import MAX_DIFFICULTY, Split
 from ecom_rlve.streams import Streams
 
 LEAST_TARGETS = 5
-"""Products of every split from which goals are drawn. With fewer, the groups of a run would be about the same things:
+"""Products of different titles in every split. With fewer, the groups of a run would be about the same things:
 with five, 150 seeds have more than 140 different goals."""
 _MANY_TARGETS = 2000
 """A shop with so many targets, which would take long to try out, is large enough in every respect."""
@@ -36,6 +37,9 @@ million seeds, and thirty-five, after which PD allows a third value, in one of t
 _LARGE_KIND = 80
 """Of so many products of a kind, the cheapest, the best rated or the fastest few are right in at most 0.1 of the
 episodes: a bet on such a kind wins seldom enough, though the shop sells nothing else."""
+
+_MOST_OF_A_SPLIT = Fraction(1, 2)
+"""Greatest share of one split's targets that may be of one kind, at least: of few targets, a quarter are soon alike."""
 
 Trial = Callable[[World, Streams], bool]
 """Draws a goal once in a world; tells whether that came off."""
@@ -50,29 +54,36 @@ def highest_served(shop: Shop, targets: Callable[[Axes], RowSet], most_of_a_kind
         most_of_a_kind: the greatest share of the targets that may be of one kind which is not large, 0 to 1.
         trial: draws a goal once.
     """
+    levels = [axes_of(d) for d in range(MAX_DIFFICULTY + 1)]
+    # Fewer targets may well be of more kinds, so that every difficulty below the highest has to be looked at.
+    sound = list(takewhile(lambda axes: _are_sound(shop, targets(axes), most_of_a_kind), levels))
 
-    def is_too_high(d: int) -> bool:
-        return not _is_served(shop, axes_of(d), targets(axes_of(d)), most_of_a_kind, trial)
+    def is_too_high(axes: Axes) -> bool:
+        is_large = len(targets(axes)) >= _MANY_TARGETS
+        return not is_large and not all(_comes_off(shop, axes, split, trial) for split in SPLITS)
 
-    return bisect_left(range(MAX_DIFFICULTY + 1), True, key=is_too_high) - 1
+    return bisect_left(sound, True, key=is_too_high) - 1
 
 
-def _is_served(shop: Shop, axes: Axes, targets: RowSet, most_of_a_kind: Fraction, trial: Trial) -> bool:
+def _are_sound(shop: Shop, targets: RowSet, most_of_a_kind: Fraction) -> bool:
+    """Tell whether every split has enough targets, and of enough kinds."""
     if len(targets) >= _MANY_TARGETS:
         return True
     rows = [targets.row(rank) for rank in range(len(targets))]
-    splits = Counter(map(shop.split, rows))
-    return (
-        all(splits[split] >= LEAST_TARGETS for split in SPLITS)
-        and _is_varied(shop, rows, most_of_a_kind)
-        and all(_comes_off(shop, axes, split, trial) for split in SPLITS)
+    splits: dict[Split, list[int]] = {split: [] for split in SPLITS}
+    for row in rows:
+        splits[shop.split(row)].append(row)
+    most_of_a_split = max(most_of_a_kind, _MOST_OF_A_SPLIT)
+    return _is_varied(shop, rows, most_of_a_kind) and all(
+        len({shop.catalog.titles[row] for row in own}) >= LEAST_TARGETS and _is_varied(shop, own, most_of_a_split)
+        for own in splits.values()
     )
 
 
-def _is_varied(shop: Shop, targets: Sequence[int], most_of_a_kind: Fraction) -> bool:
-    """Tell whether no kind that is not large has more than its share of the targets."""
-    kinds = Counter(shop.catalog.category_codes[targets].tolist())
-    most = most_of_a_kind * len(targets)
+def _is_varied(shop: Shop, rows: Sequence[int], most_of_a_kind: Fraction) -> bool:
+    """Tell whether no kind that is not large has more than its share of some targets."""
+    kinds = Counter(shop.catalog.category_codes[rows].tolist())
+    most = most_of_a_kind * len(rows)
     return all(count <= most or shop.kind_sizes[kind] >= _LARGE_KIND for kind, count in kinds.items())
 
 

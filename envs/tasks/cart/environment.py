@@ -88,7 +88,7 @@ class CartEnvironment(Environment, Errand[CartGoal]):
         shop = world.shop
         drawn, items, slots, stockout, revision, redraws = _drawn(world, streams)
         targets = [(row, shop.catalog.category_of(row).name) for row, _ in drawn]
-        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets, world.axes.d)
+        world.draw_history = lambda: history_of(shop, streams.stream("history"), targets, world.split, world.axes.d)
         kinds = [shop.catalog.category_of(row) for row, _ in drawn]
         intent = Intent(
             self,

@@ -131,13 +131,13 @@ def draw_products(
     )
 
 
-def history_of(shop: Shop, rng: Generator, targets: list[tuple[int, str]], d: int) -> tuple[int, ...]:
-    """Return the rows of a visit history; they are drawn as the wanted products are."""
+def history_of(shop: Shop, rng: Generator, targets: list[tuple[int, str]], split: Split, d: int) -> tuple[int, ...]:
+    """Return the rows of a visit history; they are drawn as the wanted products are, if possible of the same split."""
     # Whether words single a product out does not depend on their order.
     any_order = stream(0, "words for a visited product")
 
-    def pick(kind: str) -> int | None:
-        row = eligible_row(shop, kind, rng, None, MOST_UNITS, closeness(d))
+    def pick(kind: str, is_of_split: bool) -> int | None:
+        row = eligible_row(shop, kind, rng, split if is_of_split else None, MOST_UNITS, closeness(d))
         return row if row is not None and describe(shop, row, any_order) is not None else None
 
     return draw_history(rng, targets, shop.kinds(_LEAST_OF_A_KIND), pick)

@@ -13,6 +13,9 @@ _FAMILY = 3
 _HELD = 0.5
 """Probability that the family made for a target holds it."""
 _TRIES = 40
+_TRIES_IN_SPLIT = 25
+"""So many of the tries for a family are for products of the episode's split. Who has learned which products are ever
+wanted would else know the target among products of other splits."""
 
 
 def families(targets: int) -> int:
@@ -29,13 +32,14 @@ def draw_history(
     rng: Generator,
     targets: Sequence[tuple[int, str]],
     kinds: Sequence[str],
-    pick: Callable[[str], int | None],
+    pick: Callable[[str, bool], int | None],
 ) -> tuple[int, ...]:
     """Return the rows of a visit history in the order shown.
 
     There is one family for each target (row, category), which holds the target with probability ½, and there are others
-    without a target. ``kinds`` are the categories for the others. ``pick(category)`` returns a random eligible row, in
-    the same way for all families. A family is smaller if its category has too few different rows.
+    without a target. ``kinds`` are the categories for the others. ``pick(category, is_of_split)`` returns a random
+    eligible row, of the episode's split or of any, in the same way for all families. Those of the split come first; a
+    family is smaller if its category has too few different rows.
     """
     taken = {row for row, _ in targets}
     strangers = families(len(targets)) - len(targets)
@@ -46,10 +50,10 @@ def draw_history(
     rows: list[int] = []
     for number, category in enumerate([category for _, category in targets] + others):
         family = [targets[number][0]] if number < len(targets) and rng.random() < _HELD else []
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             if len(family) == _FAMILY:
                 break
-            row = pick(category)
+            row = pick(category, attempt < _TRIES_IN_SPLIT)
             if row is not None and row not in taken:
                 taken.add(row)
                 family.append(row)

@@ -52,7 +52,7 @@ class ProductDiscoveryEnvironment(RecommendingEnvironment[DiscoveryGoal]):
         axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "p_switch", "top_k", "b_tool", "k_rec"),
         needs=(
             "five products of each split of which two properties are known, in leaf categories with eight products or "
-            "more, no more than half of them in one that has fewer than 80"
+            "more, no more than half of a split's in one that has fewer than 80"
         ),
     )
 

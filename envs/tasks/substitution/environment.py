@@ -58,8 +58,8 @@ class SubstitutionEnvironment(RecommendingEnvironment[SubstitutionGoal]):
         axes=("m", "p_missing", "eps_rank", "p_oos", "t_max", "p_noise", "top_k", "b_tool", "k_rec"),
         needs=(
             "five products of each split with a title of their own, two known properties and a word of what must stay "
-            "the same, in leaf categories with 27 products or more, no more than a quarter of them in one that has "
-            "fewer than 80"
+            "the same, in leaf categories with 27 products or more, no more than a quarter of them in one that "
+            "has fewer than 80"
         ),
         empties_shelves=True,
     )

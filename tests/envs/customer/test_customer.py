@@ -119,7 +119,7 @@ def sit(shop: Shop, d: int, seed: int, axes: dict[str, float], exchange: tuple[S
     if exchange is not None:
         before, after = exchange
         intent.slots = tuple(after if slot == before else slot for slot in intent.slots)
-    sitting = Sitting(intent, Customer(intent), TemplateVoice(scenario, streams, seed))
+    sitting = Sitting(intent, Customer(intent), TemplateVoice(scenario, streams))
     sitting.opening = sitting.customer.open()
     return sitting
 

@@ -445,13 +445,6 @@ def test_the_first_word_of_a_value_is_not_said_twice() -> None:
     assert [text for text in texts if "size size" in text.casefold()] == []
 
 
-def test_customers_of_neighbouring_seeds_take_their_leave_in_different_words() -> None:
-    """The draws are the same; the seeds pick the frames, of which there are several times as many."""
-    acts = (Act(ActKind.CLOSE),)
-    frames = {word(acts, PLAIN, stream(1, "close"), seed=seed).frames for seed in range(81)}
-    assert len(frames) >= 70
-
-
 def test_short_names_share_an_article_as_often_as_not() -> None:
     act = Act(ActKind.NO_PREFERENCE, attributes=("color", "size"))
     texts = [word((act,), PLAIN, stream(number, "names")).text for number in range(200)]
