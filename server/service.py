@@ -223,9 +223,10 @@ class Service:
             UnknownEpisodeError, EnvironmentConflictError, UnknownEnvironmentError: see there.
         """
         note_episode(episode_id)
-        record = self.sessions.find(episode_id)
-        if record is None:
-            record = self.sessions.get(episode_id) if self._playing is None else await self._playing.found(episode_id)
+        if self._playing is None:
+            record = self.sessions.get(episode_id)
+        else:
+            record = self._playing.known(episode_id) or await self._playing.found(episode_id)
         if not (is_own(record.account) or (to_read and tokens.may(tokens.Scope.JUDGE))):
             raise UnknownEpisodeError(UNKNOWN)
         if env is not None and environment(env).about.id != record.env_id:
@@ -330,7 +331,7 @@ class Service:
         """
         record = connection.record
         if self._playing is not None and record is not None and not record.episode.done:
-            is_taken = record.row is not None and self._playing.journal.is_elsewhere(record.row)
+            is_taken = self._playing.is_taken(record)
             if is_kept or is_taken:
                 self.sessions.put_out(record)
         with suppress(StoreUnavailableError):

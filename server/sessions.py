@@ -268,15 +268,15 @@ class Sessions:
         self._on_gone(record)
         self.put_out(record)
 
-    def take_up(self, record: Record) -> None:
-        """Keep an episode that the journal held; a live one's place was counted already."""
+    def take_up(self, record: Record, *, is_in_session: bool = False) -> None:
+        """Keep an episode that the journal held; a live one's place was counted already, or is its session's."""
         record.used_at = self.now()
         self._records[record.episode_id] = record
         if record.reset_id is not None:
             self._by_reset_id[record.reset_id] = record
         if record.episode.done:
             self.ended(record)
-        else:
+        elif not is_in_session:
             self._http_live[record.episode_id] = record.account
             self.elsewhere = max(0, self.elsewhere - 1)
 

@@ -100,10 +100,15 @@ class Resets:
         return known
 
     async def adopt(self, record: Record, connection: Connection) -> None:
-        """Hand an episode to a socket."""
+        """Hand an episode to a socket or a session.
+
+        Raises:
+            UnknownSessionError: that was closed meanwhile.
+            StoreUnavailableError: it cannot be written.
+        """
         if record.owner is not connection:
-            if self._playing is not None and record.row is not None and not record.episode.done:
-                await self._playing.journal.own(record.row, is_on_socket=True)
+            if self._playing is not None:
+                await self._playing.own(record, connection)
             self._sessions.adopt(record, connection)
 
     async def _open(

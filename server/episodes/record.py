@@ -145,3 +145,8 @@ class Connection:
         self.users = 0
         """Sockets that are attached and requests that are using it; meanwhile it does not expire."""
         self.used_at = 0.0
+
+    @property
+    def kept_as(self) -> str | None:
+        """The id of a session that is kept; None for a socket."""
+        return self.session_id if self.is_kept else None

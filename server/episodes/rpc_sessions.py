@@ -36,7 +36,8 @@ class RpcSessions:
                 with self._sessions.using(connection):
                     await self._playing.journal.open_session(session_id, *whose, most, sockets)
             except BaseException:
-                self._sessions.put_session_out(connection)
+                # Where it was cancelled it may have been written.
+                self.give_up(connection)
                 raise
         return connection
 
@@ -45,7 +46,6 @@ class RpcSessions:
 
         Raises:
             UnknownSessionError: there is none (any more).
-            UnknownEpisodeError: its episode cannot be played again.
         """
         found = None if self._playing is None else await self._playing.session(session_id)
         if found is None:
@@ -56,10 +56,7 @@ class RpcSessions:
         return found
 
     async def refreshed(self, connection: Connection) -> Connection:
-        """Return what a socket talks to, as it is now: another worker may have reset a session, or closed it.
-
-        Raises ``UnknownEpisodeError`` if its episode cannot be played again.
-        """
+        """Return what a socket talks to, as it is now: another worker may have reset a session, or closed it."""
         if self._playing is None or not connection.is_kept or connection.session_id is None:
             return connection
         return await self._playing.session(connection.session_id) or connection
@@ -74,6 +71,17 @@ class RpcSessions:
             self._sessions.disconnect(connection)
             return
         await self._playing.journal.close_session(connection.session_id)
+        self._drop(connection)
+
+    def give_up(self, connection: Connection) -> None:
+        """Close a session that nobody has been told of, as soon as the store can be written."""
+        if self._playing is None or connection.session_id is None:
+            self._sessions.disconnect(connection)
+            return
+        self._playing.journal.close_session_soon(connection.session_id)
+        self._drop(connection)
+
+    def _drop(self, connection: Connection) -> None:
         record = connection.record
         if record is not None and not record.episode.done:
             self._steps.forget(record)

@@ -32,7 +32,10 @@ from ecom_rlve.server.journal.upkeep import (
     expire,
     expire_sessions,
     give_up,
+    give_up_here,
     look_around,
+    own,
+    played_in,
     retain,
 )
 from ecom_rlve.server.journal.writer import Writer
@@ -80,6 +83,8 @@ class Journal:
         self._writer = Writer(self._database, _GATHERS_S if self._database.is_replica else 0.0)
         self._leaving: set[int] = set()
         """Rows of episodes that are being given up, or will be once the store can be written again."""
+        self._closing: set[str] = set()
+        """The same of sessions."""
         self._always_shared = is_shared
         self.is_shared = is_shared
         """Others may play the same episodes now."""
@@ -136,9 +141,14 @@ class Journal:
         if not is_written:
             raise OvertakenError
 
-    async def own(self, row: int, *, is_on_socket: bool) -> None:
-        """Note that an episode lives on a socket of this worker, or on none; raises ``StoreUnavailableError``."""
-        await self._writer.run(partial(self._rows.own, row, is_on_socket=is_on_socket), is_single=True)
+    async def own(self, row: int, session_id: str | None) -> None:
+        """Note that an episode lives in a session from now on, or on a socket of this worker, and nowhere else.
+
+        Raises:
+            UnknownSessionError: the session was closed meanwhile.
+            StoreUnavailableError: it cannot be written.
+        """
+        await self._writer.run(partial(own, self._rows, self._sessions, self._runs, row, session_id))
 
     async def connect(self, sockets: int) -> None:
         """Note how many places sockets take here.
@@ -167,7 +177,7 @@ class Journal:
         While the store cannot be written it is tried again by each :meth:`tend`.
         """
         self._leaving.add(row)
-        self._writer.put(partial(self._leave, row))
+        self._writer.put(partial(give_up_here, self._rows, self._runs, row))
 
     async def damage(self, stored: Stored, entry: Entry | None) -> None:
         """Note that an episode cannot be played again, through no fault of the policy."""
@@ -188,6 +198,11 @@ class Journal:
     async def close_session(self, session_id: str) -> None:
         """Close a session, and give its live episode up; raises ``StoreUnavailableError``."""
         await self._writer.run(partial(self._close_session, session_id))
+
+    def close_session_soon(self, session_id: str) -> None:
+        """Close a session that nobody knows, without waiting for it; tried again as in :meth:`leave_soon`."""
+        self._closing.add(session_id)
+        self._writer.put(partial(self._close_session, session_id))
 
     def session(self, session_id: str) -> Held | None:
         """Return the session of this id."""
@@ -236,13 +251,19 @@ class Journal:
         Raises:
             StoreUnavailableError: the store cannot be written.
         """
-        leaving = frozenset(self._leaving)
-        survey = await self._writer.run(partial(self._tend, used, beats, sockets, leaving, sessions))
-        self._leaving -= leaving
+        await self._leave_what_is_left()
+        survey = await self._writer.run(partial(self._tend, used, beats, sockets, sessions))
         while await self._writer.run(partial(retain, self._rows, self._limits, time.time())):
             pass
         self.is_shared = self._always_shared or survey.workers > 0
         return survey
+
+    async def _leave_what_is_left(self) -> None:
+        leaving, closing = frozenset(self._leaving), frozenset(self._closing)
+        if leaving or closing:
+            await self._writer.run(partial(self._leave_again, leaving, closing))
+            self._leaving -= leaving
+            self._closing -= closing
 
     def close(self) -> None:
         """Write what was handed over, tell the others that this worker stops, and let go."""
@@ -264,7 +285,7 @@ class Journal:
         rows = self._rows
         if session_id is not None:
             # Another worker may have reset the session a moment ago.
-            replaced = self._played_in(session_id)
+            replaced = played_in(self._rows, self._sessions, session_id)
         if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
             raise BegunBeforeError
         self._make_way(new, replaced)
@@ -307,12 +328,6 @@ class Journal:
         if not namesake.is_live:
             self._rows.remove(namesake.row)
 
-    def _played_in(self, session_id: str) -> int | None:
-        """Return the row of a session's live episode."""
-        held = self._sessions.find(session_id)
-        stored = None if held is None or held.row is None else self._rows.of_row(held.row)
-        return stored.row if stored is not None and stored.is_live else None
-
     def _held(self, account: str) -> int:
         """Return how many places an account's episodes and sessions take."""
         return self._rows.held(account) + self._sessions.held(account)
@@ -324,6 +339,12 @@ class Journal:
 
     def _leave(self, row: int) -> None:
         give_up(self._rows, self._runs, row)
+
+    def _leave_again(self, leaving: frozenset[int], closing: frozenset[str]) -> None:
+        for row in sorted(leaving):
+            give_up_here(self._rows, self._runs, row)
+        for session_id in sorted(closing):
+            self._close_session(session_id)
 
     def _leave_all_of(self, run: str) -> set[int]:
         rows = {each.row for each in self._rows.live_of(run)}
@@ -364,12 +385,9 @@ class Journal:
         used: Mapping[int, float],
         beats: Sequence[str],
         sockets: int,
-        leaving: frozenset[int],
         sessions: Mapping[str, float],
     ) -> Survey:
         now = self._now()
-        for row in leaving:
-            self._leave(row)
         self._sockets = sockets
         self._rows.seen(now, sockets)
         self._rows.touch(used)

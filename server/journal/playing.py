@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from weakref import WeakValueDictionary
 
 from ecom_rlve.envs.world.shop import Shop
@@ -19,10 +20,12 @@ from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of
 from ecom_rlve.server.journal.errors import DamagedEpisodeError
 from ecom_rlve.server.journal.journal import Ending, Journal
 from ecom_rlve.server.journal.replaying import begun, play
+from ecom_rlve.server.journal.session_rows import Held
 from ecom_rlve.server.metrics import Tally
 from ecom_rlve.server.runs.pins import difference, read_pins
 from ecom_rlve.server.runs.runs import Assignment, Begun, outcome_of
 from ecom_rlve.server.sessions import UNKNOWN, Sessions
+from ecom_rlve.server.store.errors import StoreUnavailableError
 
 _logger = logging.getLogger(__name__)
 _LOST = "the journal of this episode cannot be played again; reset another"
@@ -69,17 +72,27 @@ class Playing:
             raise UnknownEpisodeError(f"this episode was played on something else: {differs}")
         return stored
 
-    async def found(self, episode_id: str) -> Record:
-        """Return an episode, from memory or played again.
+    def known(self, episode_id: str) -> Record | None:
+        """Return an episode from memory; None where it is not there, or another one may have its id by now."""
+        record = self._sessions.find(episode_id)
+        if record is None or record.row is None or not self.journal.is_asked_first(record):
+            return record
+        if self.journal.head(record.row) is not None:
+            return record
+        self._sessions.put_out(record)
+        return None
+
+    async def found(self, episode_id: str, *, is_in_session: bool = False) -> Record:
+        """Return an episode, from memory or played again; ``is_in_session``: that of a session, which has its place.
 
         Raises:
             UnknownEpisodeError: there is none (any more), or it cannot be played again.
         """
         async with self._loading.setdefault(episode_id, asyncio.Lock()):
-            record = self._sessions.find(episode_id)
+            record = self.known(episode_id)
             if record is None:
                 record = await self._rebuilt(self.stored(episode_id))
-                self._sessions.take_up(record)
+                self._sessions.take_up(record, is_in_session=is_in_session)
             return record
 
     def require(self, record: Record) -> int:
@@ -158,9 +171,18 @@ class Playing:
             None if replaced is None or replaced.episode.done else replaced.row,
             is_on_socket=connection is not None,
             most=None if visitor is None else visitor.max_episodes,
-            session_id=connection.session_id if connection is not None and connection.is_kept else None,
+            session_id=None if connection is None else connection.kept_as,
         )
+        played = None if connection is None else connection.record
+        if played is not None and played.row == record.row:
+            # Somebody else has asked for it meanwhile, and has it from the journal.
+            self._sessions.put_out(played)
         return begun
+
+    async def own(self, record: Record, connection: Connection) -> None:
+        """Write down that a socket or a session takes an episode up; raises as :meth:`Journal.own`."""
+        if record.row is not None and (connection.is_kept or not record.episode.done):
+            await self.journal.own(record.row, connection.kept_as)
 
     async def append(self, record: Record, request_id: str | None, digest: bytes | None, body: str) -> None:
         """Write an episode's latest step down; raises as :meth:`Journal.append`."""
@@ -169,6 +191,13 @@ class Playing:
         line = Line.of(record.episode, request_id, digest, body)
         ending = Ending(record.entry, outcome_of(record.episode)) if record.episode.done else None
         await self.journal.append(record.row, line, ending)
+
+    def is_taken(self, record: Record) -> bool:
+        """Tell whether a socket of another worker has taken an episode up, if the store can be read now."""
+        # Who leaves the episode looks again when that is written.
+        with suppress(StoreUnavailableError):
+            return record.row is not None and self.journal.is_elsewhere(record.row)
+        return False
 
     def leave_soon(self, record: Record) -> None:
         """Give an episode up, or forget an ended one, without waiting for the store."""
@@ -214,21 +243,37 @@ class Playing:
     async def session(self, session_id: str) -> Connection | None:
         """Return a session as the journal has it now, with the episode that it plays; None where there is none.
 
-        Raises:
-            UnknownEpisodeError: its episode cannot be played again.
+        Where its episode cannot be played again it has none, and plays another one after a reset.
         """
         held = self.journal.session(session_id)
         if held is None:
             self._drop_session(session_id)
             return None
         connection = self._sessions.take_up_session(session_id, held.account, held.client)
-        record = connection.record
-        if held.episode_id is None:
-            if record is not None:
-                self._sessions.put_out(record)
-        elif record is None or record.row != held.row:
-            self._sessions.adopt(await self.found(held.episode_id), connection)
+        before = connection.record
+        if held.row == (None if before is None else before.row):
+            return connection
+        record = await self._played_by(held)
+        if connection.record is not before:
+            # A reset of it has come to its end meanwhile.
+            return connection
+        if record is not None:
+            self._sessions.adopt(record, connection)
+        elif before is not None:
+            self._sessions.put_out(before)
         return connection
+
+    async def _played_by(self, held: Held) -> Record | None:
+        """Return the episode of a session; None without one that can be played."""
+        if held.episode_id is None:
+            return None
+        known = self._sessions.find(held.episode_id)
+        if known is not None and known.row != held.row:
+            # An earlier one of this id.
+            self._sessions.put_out(known)
+        with suppress(UnknownEpisodeError):
+            return await self.found(held.episode_id, is_in_session=True)
+        return None
 
     def _drop_session(self, session_id: str) -> None:
         connection = self._sessions.kept_sessions().get(session_id)

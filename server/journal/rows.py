@@ -120,9 +120,9 @@ class JournalRows:
     def end(self, row: int, ended_at: float) -> None:
         """Note that an episode has ended, at a time of the calendar."""
         self._database.row(
-            "UPDATE played SET state = 'ended', worker = NULL, ended_at = ?, size = length(metadata) + "
-            f"(SELECT total({_LINE_BYTES} + length(coalesce(action, '')) + length(coalesce(more, ''))) FROM actions "
-            "WHERE episode = played.id) WHERE id = ?",
+            "UPDATE played SET state = 'ended', worker = NULL, ended_at = ?, size = length(CAST(metadata AS BLOB)) + "
+            f"(SELECT total({_LINE_BYTES} + length(CAST(coalesce(action, '') AS BLOB)) + "
+            "length(CAST(coalesce(more, '') AS BLOB))) FROM actions WHERE episode = played.id) WHERE id = ?",
             (ended_at, row),
         )
 

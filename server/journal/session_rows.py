@@ -45,8 +45,13 @@ class SessionRows:
         )
 
     def play(self, session_id: str, row: int) -> bool:
-        """Note which episode a session plays; False where the session is gone."""
-        return bool(self._database.change("UPDATE sessions SET episode = ? WHERE id = ?", (row, session_id)))
+        """Note which episode a session plays, none where that has gone; False where the session is gone."""
+        statement = "UPDATE sessions SET episode = (SELECT id FROM played WHERE id = ?) WHERE id = ?"
+        return bool(self._database.change(statement, (row, session_id)))
+
+    def part(self, row: int) -> None:
+        """Note that no session plays an episode."""
+        self._database.row("UPDATE sessions SET episode = NULL WHERE episode = ?", (row,))
 
     def remove(self, session_id: str) -> None:
         """Remove a session; what becomes of its episode is for others to say."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ecom_rlve.server.errors import UnknownSessionError
 from ecom_rlve.server.journal.entries import entry_of
 from ecom_rlve.server.journal.rows import JournalRows
 from ecom_rlve.server.journal.session_rows import SessionRows
 from ecom_rlve.server.runs.runs import Runs
+from ecom_rlve.server.sessions import NO_SESSION
 
 DEAD_AFTER_S = 30.0
 """Seconds after which a worker that said nothing counts as dead: six times as long as between two words of it."""
@@ -103,6 +105,36 @@ def give_up(rows: JournalRows, runs: Runs, row: int) -> None:
     rows.remove(row)
     if stored is not None and stored.is_live and (entry := entry_of(stored)) is not None:
         runs.end(entry, "left" if has_begun else None)
+
+
+def give_up_here(rows: JournalRows, runs: Runs, row: int) -> None:
+    """Give an episode up as :func:`give_up` does, unless a socket of another worker has taken it up."""
+    if not rows.is_elsewhere(row):
+        give_up(rows, runs, row)
+
+
+def own(rows: JournalRows, sessions: SessionRows, runs: Runs, row: int, session_id: str | None) -> None:
+    """Note that an episode lives in a session, or on a socket of this worker, in the transaction that is open.
+
+    Raises:
+        UnknownSessionError: there is no such session.
+    """
+    sessions.part(row)
+    rows.own(row, is_on_socket=session_id is None)
+    if session_id is None:
+        return
+    replaced = played_in(rows, sessions, session_id)
+    if not sessions.play(session_id, row):
+        raise UnknownSessionError(NO_SESSION)
+    if replaced is not None:
+        give_up(rows, runs, replaced)
+
+
+def played_in(rows: JournalRows, sessions: SessionRows, session_id: str) -> int | None:
+    """Return the row of a session's live episode; None without one."""
+    held = sessions.find(session_id)
+    stored = None if held is None or held.row is None else rows.of_row(held.row)
+    return stored.row if stored is not None and stored.is_live else None
 
 
 def retain(rows: JournalRows, limits: Limits, today: float) -> bool:

@@ -118,7 +118,7 @@ class Rpc:
                 started = await self._service.reset(request, made, env)
         except BaseException:
             if connection is None:
-                await self._service.rpc_sessions.close(made)
+                self._service.rpc_sessions.give_up(made)
             raise
         return {"session_id": session_id, **json.loads(started)}
 

@@ -46,7 +46,12 @@ class SharedSeats:
 
     def look(self) -> None:
         """Find workers that have come, and forget those that have gone."""
-        found = {int(match["pid"]) for name in os.listdir(self._folder) if (match := _FILE.fullmatch(name))}
+        try:
+            names = os.listdir(self._folder)
+        except FileNotFoundError:
+            # Whoever cleans up temporary files took it for one. The files that are mapped are still there.
+            return
+        found = {int(match["pid"]) for name in names if (match := _FILE.fullmatch(name))}
         alive = {pid for pid in found - {self._pid} if is_alive(pid)}
         for gone in set(self._others) - alive:
             del self._others[gone]

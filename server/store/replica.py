@@ -34,7 +34,7 @@ class Replica:
     def __init__(
         self, connection: sqlite3.Connection, log: ChangeLog, make_tables: Callable[[sqlite3.Connection], None]
     ):
-        """Follow ``log`` over an open connection; ``make_tables`` sets up an empty file.
+        """Follow ``log`` over an open connection; ``make_tables`` sets up an empty file, or an older one.
 
         Raises:
             StoreUnavailableError: the log cannot be reached.
@@ -123,11 +123,11 @@ class Replica:
         """
         image = self.log.snapshot()
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as made:
-            if image is None:
-                self._make_tables(made)
-                Replica(made, self.log, self._make_tables)
-            else:
+            if image is not None:
                 made.deserialize(zlib.decompress(image))
+            # An image that an older version has left gets what it lacks.
+            self._make_tables(made)
+            Replica(made, self.log, self._make_tables)
             made.backup(self._connection)
         self._seen = Head()
         try:

@@ -220,3 +220,12 @@ def test_an_episode_whose_journal_is_damaged_is_lost_alone(api: Callable[..., An
     second.step("C", DONE)
     run = second.call("GET", "/curriculum/r").json()
     assert (run["counted"], run["frontiers"][0]["live_seeds"]) == (1, 0)
+
+
+def test_what_an_episode_takes_is_counted_in_bytes(api: Callable[..., Any], path: Path | str) -> None:
+    http = api(store=path)
+    http.reset(env_id="CART", episode_id="E")
+    http.step("E", {"assistant_message": "尺" * 1000, "answer": {"done": True}})
+    episodes, size = http.service.journal._reading.kept()
+    assert episodes == 1
+    assert size > len("尺".encode()) * 1000

@@ -14,7 +14,7 @@ from ecom_rlve.envs.world.shop import Shop
 from ecom_rlve.models import ResetRequest
 from ecom_rlve.server.app import create_app
 from ecom_rlve.server.settings import Settings
-from ecom_rlve.server.store.errors import StoreError
+from ecom_rlve.server.store.errors import StoreError, StoreUnavailableError
 
 DONE = {"answer": {"done": True}}
 ASKING = {"assistant_message": "Hello.", "tool_calls": [{"name": "cart_view", "args": {}}]}
@@ -199,3 +199,28 @@ def test_episodes_of_another_catalog_are_lost_and_said_to_be(api: Callable[..., 
         assert service.journal.find("ended") is not None
     finally:
         asyncio.run(service.aclose())
+
+
+def test_a_socket_that_goes_while_the_store_cannot_be_read_leaves_what_another_one_took(
+    pair: Callable[..., Any], runner: asyncio.Runner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair()
+    asked = ResetRequest(env_id="CART", episode_id="taken"), ResetRequest(env_id="CART", episode_id="left")
+    sockets = [runner.run(one.service.connect()) for _ in asked]
+    for request, socket in zip(asked, sockets, strict=True):
+        runner.run(one.service.reset(request, socket))
+    runner.run(other.service.resume("taken", runner.run(other.service.connect())))
+
+    def unreadable(_row: int) -> bool:
+        raise StoreUnavailableError("Redis does not answer")
+
+    with monkeypatch.context() as meanwhile:
+        meanwhile.setattr(one.service.journal, "is_elsewhere", unreadable)
+        for socket in sockets:
+            one.service.disconnect(socket)
+    assert one.service.sessions.here == 0
+    for http in (one, other):
+        runner.run(http.service.tend())
+    assert one.service.sessions.active == other.service.sessions.active == 1
+    assert one.state("taken") == other.state("taken")
+    assert other.call("GET", "/state", params={"episode_id": "left"}).status_code == 404

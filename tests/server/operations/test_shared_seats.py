@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -81,3 +82,14 @@ def test_an_address_has_as_many_seats_at_two_workers_as_at_one(tmp_path: Path, o
         return told
 
     assert asyncio.run(seated()) == [True, True, True, False, False, True]
+
+
+def test_a_folder_that_is_gone_takes_no_counts_with_it(tmp_path: Path, other: subprocess.Popen[bytes]) -> None:
+    folder = tmp_path / "figures"
+    folder.mkdir()
+    theirs = SharedSeats(folder, other.pid)
+    ours = SharedSeats(folder, os.getpid())
+    theirs.add(HERE, 2)
+    shutil.rmtree(folder)
+    ours.look()
+    assert ours.elsewhere(HERE) == 2

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ecom_rlve.server.store.changes import Change, Entry, Head, carry_out, decode, encode
 from ecom_rlve.server.store.database import Database
 from ecom_rlve.server.store.errors import StoreError, StoreUnavailableError
+from ecom_rlve.server.store.schema import TABLES, UPGRADES, VERSION
 from ecom_rlve.server.store.shared import opened_log
 
 VALUES = st.none() | st.integers(-(2**63), 2**63 - 1) | st.text() | st.binary() | st.floats(allow_nan=False)
@@ -193,3 +194,23 @@ def test_a_store_that_does_not_answer_is_named_without_its_password() -> None:
     with pytest.raises(StoreError) as refused:
         opened_log("redis://:secret@127.0.0.1:1/0")
     assert "secret" not in str(refused.value)
+
+
+def test_an_image_that_an_older_version_left_gets_what_it_lacks(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ecom_rlve.server.store.redis_log._SNAPSHOT_EVERY", 5)
+    monkeypatch.setattr("ecom_rlve.server.store.redis_log._KEPT", 2)
+    with monkeypatch.context() as older:
+        older.setattr("ecom_rlve.server.store.database.VERSION", 2)
+        older.setattr("ecom_rlve.server.store.database.TABLES", TABLES[: len(TABLES) - len(UPGRADES[2])])
+        one = machine("1")
+        for number in range(12):
+            add(one, str(number))
+            one.checkpoint()
+        with pytest.raises(StoreUnavailableError, match="no such table: sessions"):
+            one.rows("SELECT id FROM sessions")
+    new = machine("new")
+    assert seen(new) == seen(one)
+    assert new.rows("SELECT id FROM sessions") == []
+    assert new.row("PRAGMA user_version") == (VERSION,)
