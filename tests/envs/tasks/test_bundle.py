@@ -193,7 +193,7 @@ def test_wishes_matter(store: Shop) -> None:
 
 def test_max_difficulty_follows_the_catalog(store: Shop) -> None:
     assert ENVIRONMENT.max_difficulty(store) == 20
-    small = Shop.open("synthetic:210:0")
+    small = Shop.open("synthetic:40:0")
     assert needs_at(ENVIRONMENT.max_difficulty(small)) <= len(usable_kinds(small)) < 6
     assert needs_at(ENVIRONMENT.max_difficulty(small) + 1) > len(usable_kinds(small))
     drawn(small, ENVIRONMENT.max_difficulty(small), 0)
