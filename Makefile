@@ -29,7 +29,6 @@ FUZZ := $(VENV)/fuzz
 FUZZ_INSTALLED := $(FUZZ)/.installed
 
 EPISODES ?= 200
-DIFFICULTIES ?= 0,3,6,9,12
 # Processes that run tests. Each opens the shops of its own once: more of them need more memory, half a gigabyte each.
 JOBS ?= 2
 # Faults that are put into each module; 0 is all of them.
@@ -115,7 +114,7 @@ soak: $(INSTALLED)  ## a thousand episodes on two workers that are killed, a ful
 	$(BIN)/python -m ecom_rlve.evaluation.bench.soak --episodes 1000 --minutes 15 --workers 2
 
 soundness: $(INSTALLED)  ## oracle, expert and empty policies, through the server
-	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES) --difficulties $(DIFFICULTIES)
+	$(BIN)/python -m ecom_rlve.evaluation.soundness --env all --episodes $(EPISODES)
 
 board: $(INSTALLED)  ## the built-in agents over the small suite, checked, as docs/board.json and docs/board.md
 	$(BIN)/python pages/measure_board.py

@@ -56,6 +56,21 @@ class Ending:
     outcome: Outcome | None
 
 
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """An episode that begins."""
+
+    new: Stored
+    assignment: Assignment
+    replaced: int | None
+    """Row of the live episode that it takes the place of."""
+    is_on_socket: bool
+    most: int | None
+    """How many live episodes its account may have."""
+    session_id: str | None
+    """The session that plays it."""
+
+
 _GATHERS_S = 0.004
 """Seconds for which steps are gathered where a transaction goes to another machine and back twice."""
 
@@ -101,20 +116,10 @@ class Journal:
         """Things that are handed over and not yet written."""
         return self._writer.waiting
 
-    async def begin(
-        self,
-        new: Stored,
-        assignment: Assignment,
-        replaced: int | None,
-        *,
-        is_on_socket: bool,
-        most: int | None,
-        session_id: str | None = None,
-    ) -> tuple[int, str, Begun]:
-        """Write down an episode that begins, and give up the one with the row ``replaced``, at once or not at all.
+    async def begin(self, asked: Beginning) -> tuple[int, str, Begun]:
+        """Write down an episode that begins, and give up the one that it replaces, at once or not at all.
 
-        Return its row, its metadata in its run, and how it stands there. ``most`` is how many live episodes its account
-        may have, ``session_id`` names the session that plays it.
+        Return its row, its metadata in its run, and how it stands there.
 
         Raises:
             UnknownSessionError: that was closed meanwhile.
@@ -124,8 +129,7 @@ class Journal:
             UnknownRunError, GroupTakenError: see :meth:`Runs.begin`.
             StoreUnavailableError: it cannot be written.
         """
-        begin = partial(self._begin, new, assignment, replaced, is_on_socket, most, session_id)
-        return await self._writer.run(begin)
+        return await self._writer.run(partial(self._begin, asked))
 
     async def append(self, row: int, line: Line, ending: Ending | None) -> None:
         """Write an episode's next action down; ``ending`` where it is the last.
@@ -273,33 +277,25 @@ class Journal:
             self._rows.leave()
         self._database.close()
 
-    def _begin(
-        self,
-        new: Stored,
-        assignment: Assignment,
-        replaced: int | None,
-        is_on_socket: bool,
-        most: int | None,
-        session_id: str | None,
-    ) -> tuple[int, str, Begun]:
-        rows = self._rows
+    def _begin(self, asked: Beginning) -> tuple[int, str, Begun]:
+        rows, new, replaced, session_id = self._rows, asked.new, asked.replaced, asked.session_id
         if session_id is not None:
             # Another worker may have reset the session a moment ago.
-            replaced = played_in(self._rows, self._sessions, session_id)
+            replaced = played_in(rows, self._sessions, session_id)
         if new.reset_id is not None and rows.with_reset_id(new.reset_id) is not None:
             raise BegunBeforeError
         self._make_way(new, replaced)
         if replaced is not None:
             give_up(rows, self._runs, replaced)
-        if most is not None and new.account is not None and session_id is None and self._held(new.account) >= most:
-            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
-        if not is_on_socket and session_id is None and self.is_shared:
-            self._require_place(1 + rows.others()[1] + self._sockets)
-        begun = self._runs.begin(assignment, new.episode_id, discloses_acts=new.options.discloses)
-        metadata = metadata_in_run(new.metadata, new.run, assignment.group_id, begun)
+        if session_id is None:
+            self._require_own_place(new.account, asked.most)
+            if not asked.is_on_socket and self.is_shared:
+                self._require_place(1 + rows.others()[1] + self._sockets)
+        begun = self._runs.begin(asked.assignment, new.episode_id, discloses_acts=new.options.discloses)
+        metadata = metadata_in_run(new.metadata, new.run, asked.assignment.group_id, begun)
         run_row = None if begun.entry is None else begun.entry.run
         stored = replace(new, metadata=metadata, run_row=run_row)
-        row = rows.add(stored, is_on_socket=is_on_socket and session_id is None, now=self._now())
+        row = rows.add(stored, is_on_socket=asked.is_on_socket and session_id is None, now=self._now())
         if session_id is not None and not self._sessions.play(session_id, row):
             raise UnknownSessionError(NO_SESSION)
         return row, metadata, begun
@@ -310,8 +306,7 @@ class Journal:
     def _open_session(
         self, session_id: str, account: str | None, client: str | None, most: int | None, sockets: int
     ) -> None:
-        if most is not None and account is not None and self._held(account) >= most:
-            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
+        self._require_own_place(account, most)
         if self.is_shared:
             self._require_place(1 + self._rows.others()[1] + sockets)
         self._sessions.add(session_id, account, client, self._now())
@@ -374,6 +369,11 @@ class Journal:
         self._require_place(sockets + self._rows.others()[1])
         self._rows.seen(self._now(), sockets)
         self._sockets = sockets
+
+    def _require_own_place(self, account: str | None, most: int | None) -> None:
+        """Raise ``AccountFullError`` where an account has as many places as it may have."""
+        if most is not None and account is not None and self._held(account) >= most:
+            raise AccountFullError(f"all {most} places of this token are taken; end an episode first")
 
     def _require_place(self, more: int) -> None:
         taken = more + len(self._rows.on_no_socket()) + self._sessions.count()

@@ -18,7 +18,7 @@ from ecom_rlve.server.errors import UnknownEpisodeError
 from ecom_rlve.server.execution import Execution
 from ecom_rlve.server.journal.entries import Line, Options, Stored, entry_of
 from ecom_rlve.server.journal.errors import DamagedEpisodeError
-from ecom_rlve.server.journal.journal import Ending, Journal
+from ecom_rlve.server.journal.journal import Beginning, Ending, Journal
 from ecom_rlve.server.journal.replaying import begun, play
 from ecom_rlve.server.journal.session_rows import Held
 from ecom_rlve.server.metrics import Tally
@@ -166,12 +166,14 @@ class Playing:
             state="live",
         )
         record.row, record.metadata, begun = await self.journal.begin(
-            new,
-            assignment,
-            None if replaced is None or replaced.episode.done else replaced.row,
-            is_on_socket=connection is not None,
-            most=None if visitor is None else visitor.max_episodes,
-            session_id=None if connection is None else connection.kept_as,
+            Beginning(
+                new,
+                assignment,
+                replaced=None if replaced is None or replaced.episode.done else replaced.row,
+                is_on_socket=connection is not None,
+                most=None if visitor is None else visitor.max_episodes,
+                session_id=None if connection is None else connection.kept_as,
+            )
         )
         played = None if connection is None else connection.record
         if played is not None and played.row == record.row:
