@@ -126,19 +126,6 @@ def _are_known(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.asarray(~np.isnan(values) if values.dtype.kind == "f" else values >= 0)
 
 
-def targets_by_category(shop: Shop, counts: NDArray[np.int8]) -> NDArray[np.int64]:
-    """Return for each category how many of its products have a count of at least 0, 1, 2 …
-
-    ``counts`` holds one count per product. Shape (categories, most constraints + 2); the last column is 0.
-    """
-    width = len(CONSTRAINABLE) + 3
-    table = np.zeros(len(shop.catalog.categories) * width, dtype=np.int64)
-    for start in range(0, shop.catalog.size, _AT_ONCE):
-        some = slice(start, start + _AT_ONCE)
-        table += np.bincount(shop.catalog.category_codes[some] * np.int64(width) + counts[some], minlength=len(table))
-    return np.cumsum(table.reshape(-1, width)[:, ::-1], axis=1)[:, ::-1]
-
-
 def usable_in_categories(shop: Shop, m: int) -> NDArray[np.int64]:
     """Return for each category from how many products ``m`` constraints, including the price's, could be drawn."""
     table = shop.derive(_usable_table)
@@ -146,7 +133,16 @@ def usable_in_categories(shop: Shop, m: int) -> NDArray[np.int64]:
 
 
 def _usable_table(shop: Shop) -> NDArray[np.int64]:
-    return targets_by_category(shop, usable_counts(shop))
+    """Return for each category from how many products at least 0, 1, 2 … constraints could be drawn.
+
+    Shape (categories, most constraints + 2); the last column is 0.
+    """
+    width, counts = len(CONSTRAINABLE) + 3, usable_counts(shop)
+    table = np.zeros(len(shop.catalog.categories) * width, dtype=np.int64)
+    for start in range(0, shop.catalog.size, _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        table += np.bincount(shop.catalog.category_codes[some] * np.int64(width) + counts[some], minlength=len(table))
+    return np.cumsum(table.reshape(-1, width)[:, ::-1], axis=1)[:, ::-1]
 
 
 def usable_places(shop: Shop, aisle: Aisle, m: int) -> Places:
